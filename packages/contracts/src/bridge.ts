@@ -1,0 +1,65 @@
+/** What the bridge writes besides positions, and the topics on which it listens. */
+
+/** Heartbeat of a partition. Whatever else it holds is for people and for the ledger; the windowing reads `data_ms` only. */
+export interface HeartbeatValue {
+  readonly tipus: 'batec'
+  readonly data_ms: number
+  readonly pont?: string
+  readonly rebuts?: number
+  readonly bessons?: number
+}
+
+export interface SettingsValue {
+  readonly tipus: 'parametres'
+  readonly data_ms: number
+  readonly retard_ms: number
+  readonly marge_ms: number
+}
+
+export type BridgeRefusal =
+  | 'identitat'
+  | 'json'
+  | 'buit'
+  | 'retingut'
+  | 'utf8'
+  | 'massa-gran'
+  | 'no-posicio'
+  | 'sense-format'
+  | 'camps'
+  | 'rebutjat-per-kafka'
+
+/** Value of a record of `repartiment.rebutjats`. The stream job writes `motiu` and, off the clock, `data_ms`; the bridge the rest too. */
+export interface DeadLetterValue {
+  readonly motiu: 'invalid' | 'futur' | 'antic' | BridgeRefusal
+  readonly data_ms?: number
+  /** MQTT topic. */
+  readonly tema?: string
+  /** Length of the original in bytes. */
+  readonly mida?: number
+  /** SHA-256 of the original, lower-case hexadecimal. */
+  readonly sha256?: string
+  /** Original bytes, base64, the first 64 KiB. */
+  readonly cos?: string
+  readonly detall?: string
+}
+
+export const MQTT_TOPICS = {
+  /** `<id>` is the van's name percent-encoded. */
+  positionFilter: 'km0/repartidors/+/posicio',
+  owntracksFilter: 'owntracks/#',
+  hfpFilter: '/hfp/#',
+  /** Play mode: the player's clock, `{"ara_ms":N}`, in order with the positions. */
+  clock: 'km0/rellotge',
+  /** Self-probe of the bridge. */
+  probe: 'km0/sonda',
+} as const
+
+/** MQTT topic on which a van publishes its positions. */
+export function positionTopic(van: string): string {
+  return `km0/repartidors/${encodeTopicLevel(van)}/posicio`
+}
+
+/** Percent-encoding that leaves no `/`, `+` or `#` in a topic level. Throws a URIError for a lone surrogate. */
+export function encodeTopicLevel(text: string): string {
+  return encodeURIComponent(text)
+}

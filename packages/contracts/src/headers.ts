@@ -1,0 +1,37 @@
+/** Kafka headers of result records. All values are decimal text. */
+export const HEADERS = {
+  /** Log epoch: raised by reset, repartition and restore. A sink moves forward by (epoch, offset). */
+  epoch: 'epoca',
+  sourcePartition: 'particio_origen',
+  sourceOffset: 'offset_origen',
+  /** Of the stock shuffle only. */
+  arrivalMs: 'arribada_ms',
+  watermarkMs: 'marca_aigua_ms',
+} as const
+
+/** Where a result comes from, and how far a sink has moved: later means greater epoch, then greater offset within one source partition. */
+export interface SourcePosition {
+  readonly epoch: number
+  readonly partition: number
+  readonly offset: number
+}
+
+/** Text headers of a result that was caused by the record at `source`. */
+export function encodeSource(source: SourcePosition): Record<string, string> {
+  return {
+    [HEADERS.epoch]: String(source.epoch),
+    [HEADERS.sourcePartition]: String(source.partition),
+    [HEADERS.sourceOffset]: String(source.offset),
+  }
+}
+
+/** The source position in a record's headers; null when one is missing or is not a non-negative integer. */
+export function decodeSource(headers: Readonly<Record<string, string>>): SourcePosition | null {
+  const numbers = [HEADERS.epoch, HEADERS.sourcePartition, HEADERS.sourceOffset].map((name) => {
+    const text = headers[name]
+    return text !== undefined && /^\d{1,16}$/.test(text) ? Number(text) : Number.NaN
+  })
+  const [epoch, partition, offset] = numbers
+  if (epoch === undefined || partition === undefined || offset === undefined || numbers.some((n) => !Number.isSafeInteger(n))) return null
+  return { epoch, partition, offset }
+}

@@ -1,0 +1,117 @@
+/**
+ * The one interface between the windowing core and whatever runs it: the stream job, the replay command, the batch job, another engine.
+ * Primitives go in, results come out as text that is already the record's value, so that every host writes the same bytes.
+ */
+
+/** Which output a result belongs to; the host maps it to a topic. */
+export type OutputName = 'panell' | 'tardans' | 'rebutjats' | 'alertes' | 'viu'
+
+export interface Emission {
+  readonly output: OutputName
+  /** Record key; null for a refused record whose van is unknown. */
+  readonly key: string | null
+  /** Record value: JSON text, members in the order of the semantics page. */
+  readonly value: string
+  /** The record that caused it. */
+  readonly partition: number
+  readonly offset: number
+}
+
+/** What became of one record, as bits of the number that `onRecord` returns. */
+export const RECORD_FLAGS = {
+  accepted: 1,
+  invalid: 2,
+  future: 4,
+  ancient: 8,
+  late: 16,
+  partlyLate: 32,
+  duplicate: 64,
+  heartbeat: 128,
+  settings: 256,
+  /** An event of another kind (stock): skipped, moves nothing. */
+  skipped: 512,
+  /** The record moved the watermark. */
+  watermarkMoved: 1024,
+  /** `drain()` has something. */
+  emitted: 2048,
+} as const
+
+export interface PipelineHost {
+  /**
+   * Applies one record of the log. Records of one partition come in offset order.
+   * `text` is the value decoded as UTF-8 with a BOM kept, null for a record without value; `byteLength` its length in bytes
+   * (0 for null), `validUtf8` false when the decoding had to replace anything. Returns RECORD_FLAGS.
+   */
+  onRecord(
+    partition: number,
+    offset: number,
+    timestampMs: number,
+    key: string | null,
+    text: string | null,
+    byteLength: number,
+    validUtf8: boolean,
+  ): number
+  /** Everything emitted since the last call, in order of emission. */
+  drain(): Emission[]
+  /** The whole state as JSON text: equal states give equal text. Taking it changes nothing. */
+  snapshot(): string
+  /** Replaces the state. Throws when the text is not a snapshot of this pipeline, this version and these settings. */
+  restore(snapshot: string): void
+  /** Watermark of a partition in ms, -Infinity before its first record that counts. */
+  watermarkMs(partition: number): number
+  /** Largest min(data_ms, timestamp) seen in a partition, -Infinity before. */
+  progressMs(partition: number): number
+}
+
+export interface PositionsSettings {
+  readonly windowSizeMs: number
+  readonly slideMs: number
+  readonly sessionGapMs: number
+  /** Watermark delay in force before the first settings record of a partition. */
+  readonly delayMs: number
+  readonly allowedLatenessMs: number
+  /** Longest step between two points that is a segment; 0 = no limit. */
+  readonly maxSegmentMs: number
+  /** A faster segment is a jump; mm per ms, i.e. m/s; 0 = no limit. */
+  readonly topSpeedMmPerMs: number
+  readonly maxFutureMs: number
+  readonly maxAgeMs: number
+  /** Refuse lat and lon both 0. */
+  readonly refuseNullIsland: boolean
+}
+
+/** The defaults of the semantics page. */
+export const DEFAULT_POSITIONS_SETTINGS: PositionsSettings = {
+  windowSizeMs: 300_000,
+  slideMs: 60_000,
+  sessionGapMs: 180_000,
+  delayMs: 45_000,
+  allowedLatenessMs: 0,
+  maxSegmentMs: 180_000,
+  topSpeedMmPerMs: 70,
+  maxFutureMs: 60_000,
+  maxAgeMs: 604_800_000,
+  refuseNullIsland: true,
+}
+
+export interface StockSettings {
+  readonly windowSizeMs: number
+  readonly delayMs: number
+  readonly allowedLatenessMs: number
+  /** Alert when the minimum is below it. */
+  readonly threshold: number
+  /** Thresholds by `producte|mercat`, `producte|*` or `*|mercat`, the first that fits in that order. */
+  readonly thresholds: Readonly<Record<string, number>>
+  readonly maxFutureMs: number
+  readonly maxAgeMs: number
+}
+
+export const DEFAULT_STOCK_SETTINGS: StockSettings = {
+  windowSizeMs: 300_000,
+  delayMs: 120_000,
+  allowedLatenessMs: 0,
+  threshold: 10,
+  thresholds: {},
+  maxFutureMs: 60_000,
+  maxAgeMs: 604_800_000,
+}

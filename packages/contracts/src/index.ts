@@ -1,0 +1,6 @@
+export * from './bridge.ts'
+export * from './headers.ts'
+export * from './host.ts'
+export * from './panel.ts'
+export * from './results.ts'
+export * from './topics.ts'

@@ -1,0 +1,131 @@
+/** What the panel's server, its REST interface and its socket say to a browser. Names here are English; wire names of Kafka stop before. */
+
+/** Whose data a read may see. Every read model takes one. */
+export type Scope =
+  | { readonly kind: 'all' }
+  | { readonly kind: 'limited'; readonly depots: readonly string[]; readonly markets: readonly string[] }
+
+export const EVERYTHING: Scope = { kind: 'all' }
+
+/** Who does something. Stored with every command of a person. */
+export interface Actor {
+  readonly id: string
+  readonly name: string
+  readonly roles: readonly string[]
+}
+
+export interface Depot {
+  readonly id: string
+  readonly name: string
+  readonly lat: number
+  readonly lon: number
+  readonly markets: readonly string[]
+  /** Local time of Europe/Madrid, `HH:MM`; null when no shift is known. */
+  readonly shiftStart: string | null
+  readonly shiftEnd: string | null
+}
+
+export interface RegisteredVan {
+  readonly van: string
+  readonly name: string
+  readonly plate: string | null
+  readonly depotId: string | null
+  readonly inServiceFromMs: number | null
+  readonly inServiceToMs: number | null
+}
+
+/** Newest point of a van by event time. */
+export interface VanPoint {
+  readonly van: string
+  /** null for a van that is not registered. */
+  readonly depotId: string | null
+  readonly lat: number
+  readonly lon: number
+  readonly eventMs: number
+  readonly arrivalMs: number
+  readonly speedMmPerS: number | null
+  readonly headingDegrees: number | null
+  readonly doubtful: boolean
+  readonly motion: 'moving' | 'stopped'
+}
+
+export interface SignalView {
+  readonly van: string
+  readonly depotId: string | null
+  readonly state: 'signal' | 'no-signal'
+  /** Event time: of the first point of the session, or of the last point before the silence. */
+  readonly sinceMs: number
+}
+
+export interface DistanceView {
+  readonly van: string
+  readonly depotId: string | null
+  readonly windowStartMs: number
+  readonly windowEndMs: number
+  readonly distanceMm: number
+  readonly positions: number
+  readonly jumps: number
+  readonly displacementMm: number
+  readonly revision: number
+}
+
+export interface AcknowledgementView {
+  readonly van: string
+  readonly sinceMs: number
+  readonly actor: Actor
+  readonly note: string
+  readonly atMs: number
+}
+
+export interface PartitionFeed {
+  readonly partition: number
+  readonly watermarkMs: number | null
+  readonly progressMs: number | null
+  readonly newestHeartbeatMs: number | null
+  readonly newestRecordMs: number | null
+}
+
+/**
+ * How fresh the panel's knowledge is. `live`: heartbeats arrive. `stale`: none for more than 60 s, so silence of vans says nothing.
+ * `none`: nothing has ever arrived.
+ */
+export interface FeedView {
+  readonly state: 'live' | 'stale' | 'none'
+  /** Since when nothing is known; null while live. */
+  readonly noDataSinceMs: number | null
+  readonly partitions: readonly PartitionFeed[]
+}
+
+/** Sent on every connect; replaces all that the browser knows. */
+export interface PanelSnapshot {
+  /** Time of the platform when it was made: of the machine, or of the player in play mode. */
+  readonly nowMs: number
+  readonly feed: FeedView
+  readonly depots: readonly Depot[]
+  readonly registered: readonly RegisteredVan[]
+  readonly points: readonly VanPoint[]
+  readonly signals: readonly SignalView[]
+  /** Of the last 35 minutes. */
+  readonly distances: readonly DistanceView[]
+  readonly acknowledgements: readonly AcknowledgementView[]
+}
+
+/** Sent about once a second with what has changed since. */
+export interface PanelDelta {
+  readonly nowMs: number
+  readonly feed?: FeedView
+  readonly points?: readonly VanPoint[]
+  readonly signals?: readonly SignalView[]
+  readonly distances?: readonly DistanceView[]
+  readonly acknowledgements?: readonly AcknowledgementView[]
+}
+
+export interface ServerToPanel {
+  snapshot: (snapshot: PanelSnapshot) => void
+  delta: (delta: PanelDelta) => void
+}
+
+export interface HealthReport {
+  readonly status: 'ok' | 'degraded' | 'down'
+  readonly parts: Readonly<Record<string, { readonly status: 'ok' | 'degraded' | 'down'; readonly detail?: string }>>
+}

@@ -1,0 +1,63 @@
+/** Values of `repartiment.panell` and `repartiment.viu` as they stand on the wire; sections 4, 5 and 13 of docs/semantics.md. */
+
+export interface DistanceValue {
+  readonly tipus: 'distancia'
+  readonly repartidor: string
+  readonly inici_ms: number
+  readonly fi_ms: number
+  readonly distancia_mm: number
+  readonly posicions: number
+  readonly salts: number
+  readonly desplacament_mm: number
+  readonly revisio?: number
+}
+
+export interface SessionValue {
+  readonly tipus: 'sessio'
+  readonly repartidor: string
+  readonly inici_ms: number
+  readonly fi_ms: number
+  readonly posicions: number
+}
+
+export interface SignalValue {
+  readonly tipus: 'senyal'
+  readonly repartidor: string
+  readonly estat: 'amb-senyal' | 'sense-senyal'
+  readonly des_de_ms: number
+}
+
+export type PanelValue = DistanceValue | SessionValue | SignalValue
+
+/** Newest point of a van by event time, late ones included. */
+export interface LiveValue {
+  readonly repartidor: string
+  readonly lat: number
+  readonly lon: number
+  readonly data_ms: number
+  /** Arrival time of the record that brought it. */
+  readonly arribada_ms: number
+  /** From the point before, null when there is none within `maxSegmentMs`. Millimetres per second. */
+  readonly velocitat_mm_s: number | null
+  /** Degrees clockwise from north, from the point before; null when unknown or not moved. */
+  readonly rumb_graus: number | null
+  /** Reached by a jump and not yet confirmed by the next point. */
+  readonly dubtos: boolean
+  /** Under 30 m from where it was 120 s before. */
+  readonly estat: 'en-moviment' | 'aturada'
+}
+
+/** Value of `repartiment.marques`: how far one source partition has come. */
+export interface MarkValue {
+  readonly particio: number
+  /** Next offset to read. */
+  readonly offset: number
+  /** null before the first record that counts. */
+  readonly marca_aigua_ms: number | null
+  readonly progres_ms: number | null
+  /** Record timestamp of the newest heartbeat; null before the first. */
+  readonly darrer_batec_ms: number | null
+  /** Record timestamp of the newest record of any kind. */
+  readonly darrer_registre_ms: number | null
+  readonly epoca: number
+}
