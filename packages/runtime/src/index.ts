@@ -1,0 +1,7 @@
+export * from './environment.ts'
+export * from './health.ts'
+export * from './http.ts'
+export * from './logger.ts'
+export * from './metrics.ts'
+export * from './program.ts'
+export * from './shutdown.ts'
