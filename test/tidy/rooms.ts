@@ -1,0 +1,52 @@
+/** Which room may import which other room of ours, and which npm package has which owner. A new arrow needs an ADR. */
+
+export interface Room {
+  /** Rooms of ours it may import. */
+  readonly mayImport: readonly string[]
+  /** Pure: no I/O, no clock, no randomness, no Node module. */
+  readonly pure?: true
+}
+
+export const ROOMS: Readonly<Record<string, Room>> = {
+  'packages/contracts': { mayImport: [], pure: true },
+  'packages/windowing': { mayImport: [], pure: true },
+  'packages/pipelines': { mayImport: ['packages/contracts', 'packages/windowing'], pure: true },
+  'packages/runtime': { mayImport: [] },
+  'packages/transport': { mayImport: ['packages/contracts'] },
+  'packages/checkpoints': { mayImport: ['packages/contracts'] },
+  'packages/serving': { mayImport: ['packages/contracts'] },
+  'packages/fleet': { mayImport: ['packages/contracts', 'packages/runtime', 'packages/transport'] },
+  'packages/cli': { mayImport: ['packages/contracts', 'packages/pipelines', 'packages/runtime', 'packages/serving', 'packages/transport'] },
+  'packages/testkit': { mayImport: ['packages/contracts', 'packages/pipelines', 'infra'] },
+  'apps/bridge': { mayImport: ['packages/contracts', 'packages/runtime', 'packages/transport'] },
+  'apps/stream': {
+    mayImport: [
+      'packages/checkpoints',
+      'packages/contracts',
+      'packages/pipelines',
+      'packages/runtime',
+      'packages/serving',
+      'packages/transport',
+    ],
+  },
+  'apps/batch': { mayImport: ['packages/contracts', 'packages/runtime', 'packages/transport'] },
+  'apps/dashboard': { mayImport: ['packages/contracts', 'packages/runtime', 'packages/serving', 'packages/transport'] },
+  infra: { mayImport: ['packages/contracts', 'packages/runtime', 'packages/transport', 'packages/serving'] },
+}
+
+/** npm package -> the only rooms that may import it. */
+export const OWNERS: Readonly<Record<string, readonly string[]>> = {
+  kafkajs: ['packages/transport'],
+  mqtt: ['packages/transport'],
+  bullmq: ['packages/transport'],
+  pg: ['packages/serving'],
+  '@turf/distance': ['packages/pipelines'],
+  pino: ['packages/runtime'],
+  'prom-client': ['packages/runtime'],
+  next: ['apps/dashboard'],
+  'socket.io': ['apps/dashboard'],
+  'socket.io-client': ['apps/dashboard'],
+  'maplibre-gl': ['apps/dashboard'],
+  aedes: ['infra'],
+  'aedes-persistence-level': ['infra'],
+}
