@@ -49,6 +49,14 @@ export interface VanPoint {
   readonly motion: 'moving' | 'stopped'
 }
 
+/** A point as the panel shows it: what its server adds to what the stream job says. */
+export interface PanelPoint extends VanPoint {
+  /** Name of the municipality that holds the point; null off the known ones. */
+  readonly place: string | null
+  /** Source partition of the van, null when unknown. While nothing comes from it, silence says nothing about the van. */
+  readonly partition: number | null
+}
+
 export interface SignalView {
   readonly van: string
   readonly depotId: string | null
@@ -96,36 +104,84 @@ export interface FeedView {
   readonly partitions: readonly PartitionFeed[]
 }
 
+/** Whose time `nowMs` is: of the machine, which goes on between messages, or of the player of a recording, which does not. */
+export type PanelClock = 'machine' | 'play'
+
 /** Sent on every connect; replaces all that the browser knows. */
 export interface PanelSnapshot {
+  /** Number of the newest delta that it holds. */
+  readonly sequence: number
+  readonly clock: PanelClock
   /** Time of the platform when it was made: of the machine, or of the player in play mode. */
   readonly nowMs: number
   readonly feed: FeedView
   readonly depots: readonly Depot[]
   readonly registered: readonly RegisteredVan[]
-  readonly points: readonly VanPoint[]
+  readonly points: readonly PanelPoint[]
   readonly signals: readonly SignalView[]
   /** Of the last 35 minutes. */
   readonly distances: readonly DistanceView[]
   readonly acknowledgements: readonly AcknowledgementView[]
 }
 
-/** Sent about once a second with what has changed since. */
+/**
+ * Sent about once a second with what has changed since. Deltas may be dropped on a slow line: one whose `sequence` is not the last one + 1
+ * is not applied, and the browser asks for a snapshot.
+ */
 export interface PanelDelta {
+  readonly sequence: number
   readonly nowMs: number
   readonly feed?: FeedView
-  readonly points?: readonly VanPoint[]
+  /** Present when the register of vans changed; replaces it. */
+  readonly depots?: readonly Depot[]
+  readonly registered?: readonly RegisteredVan[]
+  readonly points?: readonly PanelPoint[]
   readonly signals?: readonly SignalView[]
   readonly distances?: readonly DistanceView[]
   readonly acknowledgements?: readonly AcknowledgementView[]
 }
 
+/** Where a van was: longitude, latitude, event time in ms. */
+export type TrailPoint = readonly [lon: number, lat: number, eventMs: number]
+
+/** Answer of `GET /api/trail?van=`: the last 15 minutes of a van, oldest first. */
+export interface TrailView {
+  readonly van: string
+  readonly points: readonly TrailPoint[]
+}
+
+/** Body of `POST /api/acknowledgements`. */
+export interface AcknowledgementCommand {
+  readonly van: string
+  /** `sinceMs` of the signal state that is acknowledged. */
+  readonly sinceMs: number
+  readonly note: string
+}
+
+/** Answer of `GET /api/operator`; null until the name is known. */
+export interface OperatorView {
+  readonly operator: Actor | null
+}
+
+/** Every refusal of the panel's REST interface. `hint` says what to do. */
+export interface PanelError {
+  readonly error: string
+  readonly hint: string
+}
+
 export interface ServerToPanel {
-  snapshot: (snapshot: PanelSnapshot) => void
-  delta: (delta: PanelDelta) => void
+  snapshot: (snapshot: unknown) => void
+  delta: (delta: unknown) => void
+}
+
+export interface PanelToServer {
+  /** The browser missed a delta and wants a snapshot. */
+  resync: () => void
 }
 
 export interface HealthReport {
   readonly status: 'ok' | 'degraded' | 'down'
   readonly parts: Readonly<Record<string, { readonly status: 'ok' | 'degraded' | 'down'; readonly detail?: string }>>
+  /** Of the panel: a position has travelled to where sockets read it. False on an idle fleet, which is no fault. */
+  readonly ready?: boolean
 }

@@ -1,0 +1,53 @@
+import { describe, expect, test } from 'vitest'
+import type { DistanceView, PanelDelta, PanelSnapshot } from './panel.ts'
+import { decodeDelta, decodeSnapshot, encodeDelta, encodeSnapshot } from './panel-wire.ts'
+
+const distance = (van: string, windowEndMs: number, revision = 0): DistanceView => ({
+  van,
+  depotId: van === 'b' ? null : 'girona',
+  windowStartMs: windowEndMs - 300_000,
+  windowEndMs,
+  distanceMm: 1_234_567,
+  positions: 60,
+  jumps: 1,
+  displacementMm: 900_000,
+  revision,
+})
+
+const snapshot: PanelSnapshot = {
+  sequence: 7,
+  clock: 'machine',
+  nowMs: 1_789_380_000_000,
+  feed: { state: 'live', noDataSinceMs: null, partitions: [] },
+  depots: [],
+  registered: [],
+  points: [],
+  signals: [],
+  distances: [distance('a', 600_000), distance('a', 660_000, 2), distance('b', 600_000)],
+  acknowledgements: [],
+}
+
+const throughJson = (value: unknown): unknown => JSON.parse(JSON.stringify(value))
+
+describe('panel wire', () => {
+  test('a snapshot comes back as it was', () => {
+    expect(decodeSnapshot(throughJson(encodeSnapshot(snapshot)))).toEqual(snapshot)
+  })
+
+  test('a delta comes back as it was, with and without distances', () => {
+    const empty: PanelDelta = { sequence: 8, nowMs: 1 }
+    expect(decodeDelta(throughJson(encodeDelta(empty)))).toEqual(empty)
+    expect('distances' in encodeDelta(empty)).toBe(false)
+    const full: PanelDelta = { sequence: 9, nowMs: 2, distances: [distance('b', 660_000)] }
+    expect(decodeDelta(throughJson(encodeDelta(full)))).toEqual(full)
+  })
+
+  test('35 windows of a van take less than a third of their size as objects', () => {
+    const many = { ...snapshot, distances: Array.from({ length: 35 }, (_, n) => distance('furgoneta-3', 1_789_380_000_000 + n * 60_000)) }
+    expect(JSON.stringify(encodeSnapshot(many)).length).toBeLessThan(JSON.stringify(many).length * 0.45)
+  })
+
+  test('windows cut short are an error, not rows of undefined', () => {
+    expect(() => decodeSnapshot({ ...snapshot, distances: [['a', null, [1, 2, 3]]] })).toThrow(/multiple of 7/)
+  })
+})
