@@ -1,0 +1,5 @@
+/** BullMQ queues. The only arrow from the panel back into the data path is a command in one of them. */
+export const QUEUES = {
+  /** Batch runs that recompute a range of results. */
+  backfills: 'backfills',
+} as const
