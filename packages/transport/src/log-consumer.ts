@@ -1,0 +1,234 @@
+import { type Consumer, type EachBatchPayload, type Kafka, KafkaJSError } from 'kafkajs'
+import { typedError } from './log-errors.ts'
+import { type LogRecord, toLogRecord, toOffset } from './log-record.ts'
+
+/** A stretch of one partition's log, never empty. */
+export interface PartitionSlice {
+  readonly topic: string
+  readonly partition: number
+  readonly records: readonly LogRecord[]
+  /** Offset from which the log goes on after these records. */
+  readonly nextOffset: number
+  /** End of the partition when the records were fetched. */
+  readonly endOffset: number
+  /** The partition was given to somebody else, or the consumer stops: write nothing more, return early. */
+  isStale(): boolean
+  /** Keeps the membership while something takes long. Throws when the group is rebalancing: let it pass through. */
+  heartbeat(): Promise<void>
+  /** Commits the offset from which the next owner goes on. Throws when the partition is no longer ours: let it pass through. */
+  commit(nextOffset: number): Promise<void>
+}
+
+/** Records that should have been there are gone, mostly because retention has deleted them. */
+export interface LogHole {
+  readonly topic: string
+  readonly partition: number
+  readonly expectedOffset: number
+  readonly foundOffset: number
+}
+
+export interface PartitionConsumerOptions {
+  readonly groupId: string
+  readonly topics: readonly string[]
+  /**
+   * First batch of a partition since it was assigned: restore its state and return the offset at which to go on. `firstOffset` is that
+   * of the first record at hand: the committed one, or the log's start. Going on below is fine while the log still has it.
+   */
+  readonly onStart: (topic: string, partition: number, firstOffset: number) => Promise<number>
+  /** One slice at a time over all partitions. An error that is not Kafka's ends the consumer. */
+  readonly onSlice: (slice: PartitionSlice) => Promise<void>
+  /** Synchronous, at every rebalance: all partitions are gone, forget their state. */
+  readonly onDrop: () => void
+  /** Topics with compaction or transactions have gaps by nature: leave it out for them. */
+  readonly onHole?: (hole: LogHole) => void
+  /** The consumer has stopped for good: end the process, so that its supervisor starts it again. */
+  readonly onFatal: (error: Error) => void
+  /** Records of a slice at most, so that heartbeats are in time. Default 5,000. */
+  readonly maxSliceRecords?: number
+  readonly sessionTimeoutMs?: number
+  readonly heartbeatIntervalMs?: number
+  /** How long a fetch waits for a first record; also how long a stop may take. */
+  readonly maxWaitMs?: number
+  readonly maxBytesPerPartition?: number
+}
+
+export interface PartitionConsumer {
+  /** Partitions that are ours now, by topic; null while the group is being joined. */
+  assignment(): ReadonlyMap<string, readonly number[]> | null
+  /** Machine time since when `assignment` is as it is. */
+  assignmentSinceMs(): number
+  /**
+   * Ordered stop: waits for the slice in work, calls `beforeLeave` while the partitions are still ours (`commit` works), then leaves.
+   */
+  stop(beforeLeave?: (commit: (topic: string, partition: number, nextOffset: number) => Promise<void>) => Promise<void>): Promise<void>
+}
+
+const IDLE_WHILE_STOPPING_MS = 50
+
+/** Joins a group and consumes what it is given. Rejects when the log cannot be reached. */
+export async function consumePartitions(kafka: Kafka, options: PartitionConsumerOptions): Promise<PartitionConsumer> {
+  const consumer = new CheckpointedConsumer(kafka, options)
+  await consumer.start()
+  return consumer
+}
+
+/**
+ * How kafkajs is used, and why. It announces a new assignment without waiting for whoever listens, so state is restored inside the first
+ * batch of a partition, and a batch that does not begin where the state ends is dropped with a seek. Offsets are resolved slice by slice;
+ * nothing is committed but by `commit`, which carries the generation of the group: a member that lost its partitions cannot move them.
+ * A batch in work when the group rebalances sees a generation number that is no longer its own.
+ */
+class CheckpointedConsumer implements PartitionConsumer {
+  readonly #options: PartitionConsumerOptions
+  readonly #consumer: Consumer
+  /** `topic/partition` -> offset expected next. Empty after each rebalance. */
+  readonly #expected = new Map<string, number>()
+  #generation = 0
+  #assignment: ReadonlyMap<string, readonly number[]> | null = null
+  #assignmentSinceMs = Date.now()
+  #inWork: Promise<unknown> = Promise.resolve()
+  #stopping = false
+  #failed = false
+
+  constructor(kafka: Kafka, options: PartitionConsumerOptions) {
+    this.#options = options
+    this.#consumer = kafka.consumer({
+      groupId: options.groupId,
+      sessionTimeout: options.sessionTimeoutMs ?? 6_000,
+      heartbeatInterval: options.heartbeatIntervalMs ?? 1_500,
+      rebalanceTimeout: 10_000,
+      maxWaitTimeInMs: options.maxWaitMs ?? 250,
+      maxBytesPerPartition: options.maxBytesPerPartition ?? 1_048_576,
+      metadataMaxAge: 30_000,
+      allowAutoTopicCreation: false,
+      retry: { initialRetryTime: 100, maxRetryTime: 1_000, retries: 10 },
+    })
+    const { events } = this.#consumer
+    this.#consumer.on(events.GROUP_JOIN, ({ payload }) => this.#drop(new Map(Object.entries(payload.memberAssignment))))
+    this.#consumer.on(events.REBALANCING, () => this.#drop(null))
+    this.#consumer.on(events.CRASH, ({ payload }) => {
+      this.#drop(null)
+      if (!payload.restart) this.#fail(typedError(payload.error))
+    })
+  }
+
+  async start(): Promise<void> {
+    try {
+      await this.#consumer.connect()
+      await this.#consumer.subscribe({ topics: [...this.#options.topics], fromBeginning: true })
+      await this.#consumer.run({ autoCommit: false, eachBatchAutoResolve: false, eachBatch: (payload) => this.#take(payload) })
+    } catch (error) {
+      this.#stopping = true
+      await this.#consumer.disconnect().catch(() => undefined)
+      throw typedError(error)
+    }
+  }
+
+  assignment(): ReadonlyMap<string, readonly number[]> | null {
+    return this.#assignment
+  }
+
+  assignmentSinceMs(): number {
+    return this.#assignmentSinceMs
+  }
+
+  #drop(assignment: ReadonlyMap<string, readonly number[]> | null): void {
+    this.#generation += 1
+    this.#assignment = assignment
+    this.#assignmentSinceMs = Date.now()
+    this.#expected.clear()
+    this.#options.onDrop()
+  }
+
+  #fail(error: Error): void {
+    if (this.#failed || this.#stopping) return
+    this.#failed = true
+    this.#options.onFatal(error)
+  }
+
+  #take(payload: EachBatchPayload): Promise<void> {
+    const work = this.#process(payload)
+    this.#inWork = work.catch(() => undefined)
+    return work
+  }
+
+  async #process(payload: EachBatchPayload): Promise<void> {
+    if (this.#stopping || this.#failed) return new Promise((resolve) => setTimeout(resolve, IDLE_WHILE_STOPPING_MS))
+    try {
+      const generation = this.#generation
+      if (await this.#isReady(payload, generation)) await this.#slices(payload, generation)
+    } catch (error) {
+      // kafkajs mends its own errors (rebalances above all); any other one is ours, and would leave a dead consumer in a living process.
+      if (!(error instanceof KafkaJSError)) this.#fail(error instanceof Error ? error : new Error(String(error)))
+      throw error
+    }
+  }
+
+  /** Whether the batch continues where the partition's state ends; restores the state when there is none. */
+  async #isReady({ batch, heartbeat }: EachBatchPayload, generation: number): Promise<boolean> {
+    const { topic, partition } = batch
+    const name = `${topic}/${partition}`
+    const first = batch.messages[0]
+    if (first === undefined) return false
+    const firstOffset = toOffset(first.offset)
+    let expected = this.#expected.get(name)
+    if (expected === undefined) {
+      expected = await this.#options.onStart(topic, partition, firstOffset)
+      if (generation !== this.#generation) return false
+      this.#expected.set(name, expected)
+      await heartbeat()
+      if (expected < firstOffset) {
+        this.#consumer.seek({ topic, partition, offset: String(expected) })
+        return false
+      }
+    }
+    if (expected > firstOffset) {
+      this.#consumer.seek({ topic, partition, offset: String(expected) })
+      return false
+    }
+    if (expected < firstOffset) this.#options.onHole?.({ topic, partition, expectedOffset: expected, foundOffset: firstOffset })
+    return true
+  }
+
+  async #slices(
+    { batch, resolveOffset, heartbeat, isStale, commitOffsetsIfNecessary }: EachBatchPayload,
+    generation: number,
+  ): Promise<void> {
+    const { topic, partition } = batch
+    const endOffset = toOffset(batch.highWatermark)
+    const stale = () => this.#stopping || generation !== this.#generation || isStale()
+    const size = this.#options.maxSliceRecords ?? 5_000
+    for (let start = 0; start < batch.messages.length; start += size) {
+      if (stale()) return
+      const messages = batch.messages.slice(start, start + size)
+      const last = messages[messages.length - 1]
+      if (last === undefined) return
+      const isLast = start + size >= batch.messages.length
+      // The last records of a batch may be control records, which are not shown.
+      const nextOffset = toOffset(isLast ? batch.lastOffset() : last.offset) + 1
+      await this.#options.onSlice({
+        topic,
+        partition,
+        records: messages.map((message) => toLogRecord(partition, message)),
+        nextOffset,
+        endOffset,
+        isStale: stale,
+        heartbeat,
+        commit: (offset) => commitOffsetsIfNecessary({ topics: [{ topic, partitions: [{ partition, offset: String(offset) }] }] }),
+      })
+      if (generation !== this.#generation) return
+      resolveOffset(last.offset)
+      this.#expected.set(`${topic}/${partition}`, nextOffset)
+      await heartbeat()
+    }
+  }
+
+  async stop(beforeLeave?: Parameters<PartitionConsumer['stop']>[0]): Promise<void> {
+    this.#stopping = true
+    await this.#inWork
+    if (!this.#failed && this.#assignment !== null && beforeLeave !== undefined) {
+      await beforeLeave((topic, partition, nextOffset) => this.#consumer.commitOffsets([{ topic, partition, offset: String(nextOffset) }]))
+    }
+    await this.#consumer.disconnect()
+  }
+}

@@ -1,0 +1,71 @@
+import type { KafkaMessage } from 'kafkajs'
+
+/** One record as it was read. */
+export interface LogRecord {
+  readonly partition: number
+  readonly offset: number
+  /** Kafka record timestamp: arrival time of a position. */
+  readonly timestampMs: number
+  readonly key: string | null
+  readonly value: Buffer | null
+  readonly headers: Readonly<Record<string, string>>
+}
+
+/** One record to be written. Without `partition` the key decides, as Java's default partitioner does; without `timestampMs` the machine's clock is taken. */
+export interface OutRecord {
+  readonly topic: string
+  readonly key: string | null
+  readonly value: Buffer | string | null
+  readonly headers?: Readonly<Record<string, string>>
+  readonly timestampMs?: number
+  readonly partition?: number
+}
+
+const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({})
+
+/** A record from kafkajs' message. Throws when an offset is beyond 2^53, which no log of ours reaches. */
+export function toLogRecord(partition: number, message: KafkaMessage): LogRecord {
+  return {
+    partition,
+    offset: toOffset(message.offset),
+    timestampMs: Number(message.timestamp),
+    key: message.key === null ? null : message.key.toString('utf8'),
+    value: message.value,
+    headers: toHeaders(message.headers),
+  }
+}
+
+/** An offset from Kafka's text. Throws a RangeError when it is no safe integer. */
+export function toOffset(text: string): number {
+  const offset = Number(text)
+  if (!Number.isSafeInteger(offset)) throw new RangeError(`offset ${text} is not a safe integer`)
+  return offset
+}
+
+function toHeaders(headers: KafkaMessage['headers']): Readonly<Record<string, string>> {
+  let texts: Record<string, string> | undefined
+  for (const name in headers) {
+    const value = headers[name]
+    // A repeated header comes as a list; the last one wins, as in JSON.
+    const last = Array.isArray(value) ? value.at(-1) : value
+    if (last === undefined) continue
+    texts ??= {}
+    texts[name] = last.toString()
+  }
+  return texts ?? NO_HEADERS
+}
+
+/** Framing of a record and its share of a batch's head, at most. */
+const RECORD_OVERHEAD_BYTES = 96
+
+/** Upper bound of what a record takes on the wire, in bytes, uncompressed. */
+export function recordBytes(record: OutRecord): number {
+  let bytes = RECORD_OVERHEAD_BYTES + textBytes(record.key) + textBytes(record.value)
+  for (const name in record.headers) bytes += 10 + textBytes(name) + textBytes(record.headers[name] ?? null)
+  return bytes
+}
+
+function textBytes(value: Buffer | string | null): number {
+  if (value === null) return 0
+  return typeof value === 'string' ? Buffer.byteLength(value, 'utf8') : value.length
+}

@@ -1,0 +1,98 @@
+import type { TopicDefinition } from '@km0/contracts'
+import { type Admin, ConfigResourceTypes } from 'kafkajs'
+
+/** What an installation changes of the table of topics. */
+export interface TopicOverride {
+  readonly partitions?: number
+  readonly retentionMs?: number
+  /** Bytes a partition may hold; -1 or absent: no limit. */
+  readonly retentionBytes?: number
+}
+
+/** Largest record batch the broker takes. A producer of ours fills batches up to less; the size of one record is checked before it is sent. */
+export const MAX_BATCH_BYTES = 1_048_588
+
+/** Small segments: retention and compaction work on whole closed segments only. */
+const SEGMENT_BYTES = 67_108_864
+const SEGMENT_MS = 3_600_000
+
+/** Kafka's settings of a topic, as text. */
+export function topicConfig(definition: TopicDefinition, override: TopicOverride = {}): Record<string, string> {
+  return {
+    'cleanup.policy': definition.cleanupPolicy,
+    'retention.ms': String(override.retentionMs ?? definition.retentionMs),
+    'retention.bytes': String(override.retentionBytes ?? -1),
+    'max.message.bytes': String(Math.max(MAX_BATCH_BYTES, definition.maxMessageBytes + 4096)),
+    'segment.bytes': String(SEGMENT_BYTES),
+    'segment.ms': String(SEGMENT_MS),
+  }
+}
+
+/**
+ * Creates the topics that are missing and alters settings that differ; a second call changes nothing. Returns the number of partitions
+ * of each topic as the broker has it: an existing topic keeps its number, whatever the table says.
+ */
+export async function ensureTopics(
+  admin: Admin,
+  definitions: readonly TopicDefinition[],
+  overrides: Readonly<Record<string, TopicOverride>> = {},
+): Promise<Map<string, number>> {
+  const existing = new Set(await admin.listTopics())
+  for (const definition of definitions) {
+    const override = overrides[definition.name]
+    if (existing.has(definition.name)) {
+      await alignConfig(admin, definition, override)
+      continue
+    }
+    const entries = Object.entries(topicConfig(definition, override)).map(([name, value]) => ({ name, value }))
+    // Resolves false, without an error, when another program was quicker.
+    await admin.createTopics({
+      waitForLeaders: true,
+      topics: [
+        {
+          topic: definition.name,
+          numPartitions: override?.partitions ?? definition.partitions,
+          replicationFactor: -1,
+          configEntries: entries,
+        },
+      ],
+    })
+  }
+  return countPartitions(
+    admin,
+    definitions.map((definition) => definition.name),
+  )
+}
+
+/** Number of partitions of each topic. Rejects when one does not exist. */
+export async function countPartitions(admin: Admin, topics: readonly string[]): Promise<Map<string, number>> {
+  if (topics.length === 0) return new Map()
+  const { topics: described } = await admin.fetchTopicMetadata({ topics: [...topics] })
+  return new Map(described.map((topic) => [topic.name, topic.partitions.length]))
+}
+
+async function alignConfig(admin: Admin, definition: TopicDefinition, override: TopicOverride | undefined): Promise<void> {
+  const wanted = topicConfig(definition, override)
+  const described = await admin.describeConfigs({
+    includeSynonyms: false,
+    resources: [{ type: ConfigResourceTypes.TOPIC, name: definition.name }],
+  })
+  const entries = described.resources[0]?.configEntries ?? []
+  const inForce = new Map(entries.map((entry) => [entry.configName, entry]))
+  if (Object.entries(wanted).every(([name, value]) => inForce.get(name)?.configValue === value)) return
+  // AlterConfigs replaces all settings of a topic: those set by somebody else are sent along.
+  const kept = entries.filter((entry) => !entry.isDefault && !(entry.configName in wanted))
+  await admin.alterConfigs({
+    validateOnly: false,
+    resources: [
+      {
+        type: ConfigResourceTypes.TOPIC,
+        name: definition.name,
+        configEntries: [
+          ...kept.map((entry) => ({ name: entry.configName, value: entry.configValue })),
+          ...Object.entries(wanted).map(([name, value]) => ({ name, value })),
+        ],
+      },
+    ],
+  })
+}

@@ -1,0 +1,136 @@
+import type { TopicDefinition } from '@km0/contracts'
+import { type Admin, Kafka, logLevel } from 'kafkajs'
+import { consumePartitions, type PartitionConsumer, type PartitionConsumerOptions } from './log-consumer.ts'
+import { typedError } from './log-errors.ts'
+import { type LogProducer, openProducer, type ProducerOptions } from './log-producer.ts'
+import { endOffsets, type ReadBatch, type ReadOptions, readTopic, startOffsets } from './log-read.ts'
+import { toOffset } from './log-record.ts'
+import { type LogClient, type TailHandle, type TailOptions, tailTopic } from './log-tail.ts'
+import { countPartitions, ensureTopics, type TopicOverride } from './log-topics.ts'
+
+/** The part of a structured logger (pino's order of arguments) that the log needs. */
+export interface LogSink {
+  debug(details: object, message: string): void
+  warn(details: object, message: string): void
+  error(details: object, message: string): void
+}
+
+export interface LogOptions {
+  readonly brokers: readonly string[]
+  readonly clientId: string
+  /** Where warnings of the client go. Absent: nowhere. */
+  readonly logger?: LogSink
+  readonly connectionTimeoutMs?: number
+  readonly requestTimeoutMs?: number
+}
+
+/** The log (Kafka). Nothing of the client library shows through. All methods reject with LogUnavailableError when it cannot be reached. */
+export interface Log {
+  /** Name that a broker keeps for the life of its data. */
+  clusterId(): Promise<string>
+  ensureTopics(
+    definitions: readonly TopicDefinition[],
+    overrides?: Readonly<Record<string, TopicOverride>>,
+  ): Promise<ReadonlyMap<string, number>>
+  partitionCount(topic: string): Promise<number>
+  /** Offset after the newest record of each partition. */
+  endOffsets(topic: string): Promise<Map<number, number>>
+  startOffsets(topic: string): Promise<Map<number, number>>
+  /** Committed offsets of a group; partitions without one are absent. */
+  committedOffsets(groupId: string, topic: string): Promise<Map<number, number>>
+  openProducer(options?: ProducerOptions): Promise<LogProducer>
+  tailTopic(options: TailOptions): Promise<TailHandle>
+  readTopic(options: ReadOptions): AsyncGenerator<ReadBatch>
+  consumePartitions(options: PartitionConsumerOptions): Promise<PartitionConsumer>
+}
+
+/** A handle to the log. Connects at the first use; producers and readers are closed one by one. */
+export function openLog(options: LogOptions): Log {
+  const kafka = new Kafka({
+    clientId: options.clientId,
+    brokers: [...options.brokers],
+    connectionTimeout: options.connectionTimeoutMs ?? 3_000,
+    requestTimeout: options.requestTimeoutMs ?? 15_000,
+    logLevel: logLevel.WARN,
+    logCreator: () => (entry) => forward(options.logger, entry.level, entry.log),
+    retry: { initialRetryTime: 100, maxRetryTime: 1_000, retries: 5 },
+  })
+  return new KafkaLog(kafka, options.clientId)
+}
+
+/** What kafkajs calls an error is mostly a retry of its own; whoever calls it gets a typed error when it gives up. */
+function forward(sink: LogSink | undefined, level: logLevel, entry: { message: string; [name: string]: unknown }): void {
+  if (sink === undefined) return
+  const { message, timestamp: _timestamp, logger: _logger, stack: _stack, ...details } = entry
+  const text = `kafkajs: ${message}`
+  if (level === logLevel.ERROR) sink.warn(details, text)
+  else sink.debug(details, text)
+}
+
+class KafkaLog implements Log, LogClient {
+  readonly kafka: Kafka
+  readonly clientId: string
+
+  constructor(kafka: Kafka, clientId: string) {
+    this.kafka = kafka
+    this.clientId = clientId
+  }
+
+  /** A fresh connection for each call: they are rare, and kafkajs' admin does not mend a broken one. */
+  async withAdmin<T>(use: (admin: Admin) => Promise<T>): Promise<T> {
+    const admin = this.kafka.admin()
+    try {
+      await admin.connect()
+      return await use(admin)
+    } catch (error) {
+      throw typedError(error)
+    } finally {
+      await admin.disconnect().catch(() => undefined)
+    }
+  }
+
+  clusterId(): Promise<string> {
+    return this.withAdmin(async (admin) => (await admin.describeCluster()).clusterId)
+  }
+
+  ensureTopics(definitions: readonly TopicDefinition[], overrides?: Readonly<Record<string, TopicOverride>>): Promise<Map<string, number>> {
+    return this.withAdmin((admin) => ensureTopics(admin, definitions, overrides))
+  }
+
+  async partitionCount(topic: string): Promise<number> {
+    const counts = await this.withAdmin((admin) => countPartitions(admin, [topic]))
+    return counts.get(topic) ?? 0
+  }
+
+  endOffsets(topic: string): Promise<Map<number, number>> {
+    return endOffsets(this, topic)
+  }
+
+  startOffsets(topic: string): Promise<Map<number, number>> {
+    return startOffsets(this, topic)
+  }
+
+  committedOffsets(groupId: string, topic: string): Promise<Map<number, number>> {
+    return this.withAdmin(async (admin) => {
+      const [offsets] = await admin.fetchOffsets({ groupId, topics: [topic] })
+      const known = (offsets?.partitions ?? []).map(({ partition, offset }) => [partition, toOffset(offset)] as const)
+      return new Map(known.filter(([, offset]) => offset >= 0))
+    })
+  }
+
+  openProducer(options?: ProducerOptions): Promise<LogProducer> {
+    return openProducer(this.kafka, options)
+  }
+
+  tailTopic(options: TailOptions): Promise<TailHandle> {
+    return tailTopic(this, options)
+  }
+
+  readTopic(options: ReadOptions): AsyncGenerator<ReadBatch> {
+    return readTopic(this, options)
+  }
+
+  consumePartitions(options: PartitionConsumerOptions): Promise<PartitionConsumer> {
+    return consumePartitions(this.kafka, options)
+  }
+}
