@@ -1,0 +1,42 @@
+import mqtt from 'mqtt'
+
+export interface MqttPublisherSettings {
+  readonly url: string
+  readonly clientId?: string
+  /** Longest silence on the connection before it is probed. Default 30. */
+  readonly keepaliveSeconds?: number
+  /** Called for every connection error; the client reconnects by itself. */
+  readonly onError?: (error: Error) => void
+}
+
+export interface MqttPublisher {
+  connected(): boolean
+  /**
+   * Publishes and resolves when the broker has acknowledged (QoS 1, the default) or the packet was written (QoS 0).
+   * A QoS 1 message is sent again after a reconnect until it is acknowledged. Rejects when the publisher is closed first.
+   */
+  publish(topic: string, payload: string | Buffer, options?: { readonly qos?: 0 | 1; readonly retain?: boolean }): Promise<void>
+  /** Waits for what is unacknowledged, disconnects. `abandon` drops both. */
+  close(abandon?: boolean): Promise<void>
+}
+
+/** Connects a client that only publishes. Resolves at once: what is published before the connection stands waits for it. */
+export function openMqttPublisher(settings: MqttPublisherSettings): MqttPublisher {
+  const client = mqtt.connect(settings.url, {
+    ...(settings.clientId === undefined ? {} : { clientId: settings.clientId }),
+    protocolVersion: 4,
+    clean: true,
+    keepalive: settings.keepaliveSeconds ?? 30,
+    reconnectPeriod: 500,
+    connectTimeout: 10_000,
+    reconnectOnConnackError: true,
+  })
+  client.on('error', (error) => settings.onError?.(error))
+  return {
+    connected: () => client.connected,
+    publish: async (topic, payload, options = {}) => {
+      await client.publishAsync(topic, payload, { qos: options.qos ?? 1, retain: options.retain ?? false })
+    },
+    close: (abandon = false) => client.endAsync(abandon),
+  }
+}
