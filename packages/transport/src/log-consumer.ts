@@ -1,5 +1,5 @@
-import { type Consumer, type EachBatchPayload, type Kafka, KafkaJSError } from 'kafkajs'
-import { typedError } from './log-errors.ts'
+import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs'
+import { isKafkaError, typedError } from './log-errors.ts'
 import { type LogRecord, toLogRecord, toOffset } from './log-record.ts'
 
 /** A stretch of one partition's log, never empty. */
@@ -159,7 +159,7 @@ class CheckpointedConsumer implements PartitionConsumer {
       if (await this.#isReady(payload, generation)) await this.#slices(payload, generation)
     } catch (error) {
       // kafkajs mends its own errors (rebalances above all); any other one is ours, and would leave a dead consumer in a living process.
-      if (!(error instanceof KafkaJSError)) this.#fail(error instanceof Error ? error : new Error(String(error)))
+      if (!isKafkaError(error)) this.#fail(error instanceof Error ? error : new Error(String(error)))
       throw error
     }
   }

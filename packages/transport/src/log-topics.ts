@@ -1,5 +1,5 @@
 import type { TopicDefinition } from '@km0/contracts'
-import { type Admin, ConfigResourceTypes } from 'kafkajs'
+import type { Admin } from 'kafkajs'
 
 /** What an installation changes of the table of topics. */
 export interface TopicOverride {
@@ -11,6 +11,9 @@ export interface TopicOverride {
 
 /** Largest record batch the broker takes. A producer of ours fills batches up to less; the size of one record is checked before it is sent. */
 export const MAX_BATCH_BYTES = 1_048_588
+
+/** Kafka's number of the kind of resource whose settings are asked for: a topic. kafkajs' own constant is not visible to ES modules. */
+const TOPIC_RESOURCE = 2
 
 /** Small segments: retention and compaction work on whole closed segments only. */
 const SEGMENT_BYTES = 67_108_864
@@ -75,7 +78,7 @@ async function alignConfig(admin: Admin, definition: TopicDefinition, override: 
   const wanted = topicConfig(definition, override)
   const described = await admin.describeConfigs({
     includeSynonyms: false,
-    resources: [{ type: ConfigResourceTypes.TOPIC, name: definition.name }],
+    resources: [{ type: TOPIC_RESOURCE, name: definition.name }],
   })
   const entries = described.resources[0]?.configEntries ?? []
   const inForce = new Map(entries.map((entry) => [entry.configName, entry]))
@@ -86,7 +89,7 @@ async function alignConfig(admin: Admin, definition: TopicDefinition, override: 
     validateOnly: false,
     resources: [
       {
-        type: ConfigResourceTypes.TOPIC,
+        type: TOPIC_RESOURCE,
         name: definition.name,
         configEntries: [
           ...kept.map((entry) => ({ name: entry.configName, value: entry.configValue })),
