@@ -1,0 +1,79 @@
+import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { unzipSync } from 'fflate'
+import type { Guard } from './guard.ts'
+import { fetchJars, type Say } from './jars.ts'
+import { freePort } from './ports.ts'
+import { probe } from './probe.ts'
+import { type Service, startService } from './process.ts'
+
+const JAR = 'embedded-redis-1.4.3.jar'
+
+/** Entry of the jar by platform and processor as Node names them. */
+const BINARIES: Readonly<Record<string, string>> = {
+  'linux-x64': 'redis-server-6.2.6-v5-linux-amd64',
+  'linux-arm64': 'redis-server-6.2.7-linux-arm64',
+  'darwin-x64': 'redis-server-6.2.6-v5-darwin-amd64',
+  'darwin-arm64': 'redis-server-6.2.6-v5-darwin-arm64',
+}
+
+export interface RedisOptions {
+  readonly dataDir: string
+  readonly port?: number | undefined
+  readonly logFile?: string | undefined
+  readonly guard?: Guard | undefined
+  readonly say?: Say | undefined
+}
+
+export interface Redis extends Service {
+  readonly url: string
+  readonly port: number
+  restart(): Promise<Redis>
+}
+
+/** Path of the Redis binary, taken out of its jar once. Throws on a platform for which the jar holds none. */
+async function redisBinary(say?: Say): Promise<string> {
+  const entry = BINARIES[`${process.platform}-${process.arch}`]
+  if (entry === undefined) throw new Error(`no Redis binary for ${process.platform}-${process.arch}: set REDIS_URL to one that runs`)
+  const jars = await fetchJars(say)
+  const binary = join(jars, entry)
+  if (existsSync(binary)) return binary
+  const content = unzipSync(readFileSync(join(jars, JAR)), { filter: (file) => file.name === entry })[entry]
+  if (content === undefined) throw new Error(`${JAR} holds no ${entry}`)
+  const part = `${binary}.part-${process.pid}`
+  writeFileSync(part, content)
+  chmodSync(part, 0o755)
+  renameSync(part, binary)
+  return binary
+}
+
+/** Starts Redis on 127.0.0.1 with its append-only file under `dataDir`. */
+export async function startRedis(options: RedisOptions): Promise<Redis> {
+  const binary = await redisBinary(options.say)
+  const port = await freePort(options.port)
+  mkdirSync(options.dataDir, { recursive: true })
+  const settings = {
+    port,
+    bind: '127.0.0.1',
+    dir: options.dataDir,
+    appendonly: 'yes',
+    appendfsync: 'everysec',
+    save: '',
+    'maxmemory-policy': 'noeviction',
+    'auto-aof-rewrite-min-size': '16mb',
+  }
+  const service = await startService({
+    name: 'Redis',
+    command: binary,
+    args: Object.entries(settings).flatMap(([key, value]) => [`--${key}`, String(value)]),
+    cwd: options.dataDir,
+    logFile: options.logFile ?? join(options.dataDir, 'redis.log'),
+    // While the append-only file is read it answers -LOADING.
+    ready: () => probe(port, Buffer.from('PING\r\n'), (answer) => answer.toString().startsWith('+PONG')),
+    readyTimeoutMs: 30_000,
+    stopSignal: 'SIGTERM',
+    stopTimeoutMs: 5_000,
+    guard: options.guard,
+  })
+  return { ...service, port, url: `redis://127.0.0.1:${port}`, restart: () => startRedis({ ...options, port }) }
+}
