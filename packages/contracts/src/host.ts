@@ -59,8 +59,31 @@ export interface PipelineHost {
   restore(snapshot: string): void
   /** Watermark of a partition in ms, -Infinity before its first record that counts. */
   watermarkMs(partition: number): number
+  /** Final mark F of a partition in ms: a window that ends at or before it is final. -Infinity before its first record that counts. */
+  finalMs(partition: number): number
   /** Largest min(data_ms, timestamp) seen in a partition, -Infinity before. */
   progressMs(partition: number): number
+}
+
+/** Told what opens, for people who ask why a window is what it is. It must not call the host. */
+export interface WindowObserver {
+  /** `kind` is the first part of the result's key; `owner` the van, or `producte|mercat`; `[startMs, endMs)`, endMs null for a session. */
+  opened(kind: 'distancia' | 'sessio' | 'alerta', owner: string, startMs: number, endMs: number | null): void
+}
+
+/** The stock job reads the log of a shuffle: `partition` of onRecord is the source partition. */
+export interface StockHost extends PipelineHost {
+  /**
+   * Raises a source partition's watermark to at least `watermarkMs`, as the record at (partition, offset) says of it before itself
+   * (header `marca_aigua_ms`); call it before that record's onRecord. Returns RECORD_FLAGS watermarkMoved and emitted.
+   */
+  raiseWatermark(partition: number, offset: number, watermarkMs: number): number
+  /** Source partitions that exist from now on. One added later holds nothing back until its first record that counts. */
+  setSourcePartitions(count: number): void
+  /** The job's watermark: the minimum over the source partitions. */
+  jobWatermarkMs(): number
+  /** Events refused as late while their window was still open by the job's watermark, since the start of the log. */
+  lateWhileOpenCount(): number
 }
 
 export interface PositionsSettings {
@@ -78,6 +101,15 @@ export interface PositionsSettings {
   readonly maxAgeMs: number
   /** Refuse lat and lon both 0. */
   readonly refuseNullIsland: boolean
+  /** Emit live points (section 13). */
+  readonly livePoints: boolean
+  /** A van is stopped when it is nearer than this to where it was `stopAfterMs` before. */
+  readonly stopDistanceMm: number
+  readonly stopAfterMs: number
+  /** A point older than this says nothing of where the van was. */
+  readonly stopMemoryMs: number
+  /** Without such a point, the shortest time that known points must span. */
+  readonly stopLeastMs: number
 }
 
 /** The defaults of the semantics page. */
@@ -92,6 +124,11 @@ export const DEFAULT_POSITIONS_SETTINGS: PositionsSettings = {
   maxFutureMs: 60_000,
   maxAgeMs: 604_800_000,
   refuseNullIsland: true,
+  livePoints: true,
+  stopDistanceMm: 30_000,
+  stopAfterMs: 120_000,
+  stopMemoryMs: 720_000,
+  stopLeastMs: 60_000,
 }
 
 export interface StockSettings {

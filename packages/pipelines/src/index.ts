@@ -1,0 +1,1 @@
+export { createPositionsHost } from './positions/positions-host.ts'

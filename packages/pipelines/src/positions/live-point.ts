@@ -1,0 +1,108 @@
+import type { PositionsSettings } from '@km0/contracts'
+import { bearingDegrees } from './geometry.ts'
+import { type FlatPoints, lengthMm, POINT_NUMBERS, placeOf, type StepRules } from './steps.ts'
+
+/** What is known of a van's newest point besides the point itself. */
+export interface LiveRow {
+  readonly speedMmPerS: number | null
+  readonly headingDegrees: number | null
+  readonly doubtful: boolean
+  readonly stopped: boolean
+}
+
+/** State of the operator for one van: its newest points, those that can still say something of a newer one. */
+export type LiveState = FlatPoints
+
+const KEPT_POINTS = 3
+
+/** Newest point of each van by event time, late ones included (section 13). */
+export class LivePointOperator {
+  private readonly rules: StepRules
+  private readonly settings: PositionsSettings
+  private readonly keepMs: number
+
+  constructor(rules: StepRules, settings: PositionsSettings) {
+    this.rules = rules
+    this.settings = settings
+    this.keepMs = Math.max(settings.stopAfterMs, settings.maxSegmentMs)
+  }
+
+  /** Adds a valid point that is on the clock. Its row when it is the van's newest; null when it is not, or was there before. */
+  add(points: LiveState, eventMs: number, lat: number, lon: number): LiveRow | null {
+    const end = points.length
+    if (end > 0 && eventMs <= points[end - POINT_NUMBERS]!) {
+      const at = placeOf(points, eventMs)
+      if (at >= 0) points.splice(at, 0, eventMs, lat, lon)
+      if (at >= 0) this.forget(points)
+      return null
+    }
+    points.push(eventMs, lat, lon)
+    this.forget(points)
+    return this.row(points)
+  }
+
+  /** Whether the newest point is so old that no newer one can be older than it: `finalMs` is the final mark. */
+  isGone(points: LiveState, finalMs: number): boolean {
+    return (
+      points.length === 0 ||
+      points[points.length - POINT_NUMBERS]! < this.oldestMs(finalMs) - Math.max(this.settings.stopMemoryMs, this.rules.maxSegmentMs)
+    )
+  }
+
+  /** Points before this are no live points. */
+  oldestMs(finalMs: number): number {
+    return finalMs - this.settings.maxAgeMs
+  }
+
+  private row(points: LiveState): LiveRow {
+    const at = points.length - POINT_NUMBERS
+    const baseAt = this.baseOf(points, at)
+    const stopped = this.isStopped(points, at)
+    if (baseAt < 0) return { speedMmPerS: null, headingDegrees: null, doubtful: false, stopped }
+    const durationMs = points[at]! - points[baseAt]!
+    const stepMm = lengthMm(points, baseAt, points, at)
+    if (this.rules.isJump(stepMm, durationMs)) return { speedMmPerS: null, headingDegrees: null, doubtful: true, stopped }
+    const headingDegrees = stepMm === 0 ? null : bearingDegrees(points[baseAt + 1]!, points[baseAt + 2]!, points[at + 1]!, points[at + 2]!)
+    return { speedMmPerS: Math.floor((stepMm * 1000) / durationMs + 0.5), headingDegrees, doubtful: false, stopped }
+  }
+
+  /**
+   * The point from which the step to the newest is judged: the one before it, or, when that one is the odd one out (a jump leads to it and
+   * another away, and none does without it), the one before that. Negative when it is too far back for a segment.
+   */
+  private baseOf(points: LiveState, at: number): number {
+    const before = at - POINT_NUMBERS
+    if (before < 0 || points[at]! - points[before]! > this.rules.maxSegmentMs) return -1
+    const earlier = before - POINT_NUMBERS
+    if (earlier < 0 || points[at]! - points[earlier]! > this.rules.maxSegmentMs) return before
+    const oddOneOut = this.jumps(points, before, at) && this.jumps(points, earlier, before) && !this.jumps(points, earlier, at)
+    return oddOneOut ? earlier : before
+  }
+
+  private jumps(points: LiveState, fromAt: number, toAt: number): boolean {
+    return this.rules.isJump(lengthMm(points, fromAt, points, toAt), points[toAt]! - points[fromAt]!)
+  }
+
+  private isStopped(points: LiveState, at: number): boolean {
+    const { stopAfterMs, stopMemoryMs, stopLeastMs, stopDistanceMm } = this.settings
+    const newestMs = points[at]!
+    let then = at
+    while (then >= 0 && points[then]! > newestMs - stopAfterMs) then -= POINT_NUMBERS
+    if (then < 0 || points[then]! < newestMs - stopMemoryMs) {
+      then += POINT_NUMBERS
+      if (points[then]! > newestMs - stopLeastMs) return false
+    }
+    return lengthMm(points, then, points, at) < stopDistanceMm
+  }
+
+  /** Drops from the front what no newer point will be compared with. */
+  private forget(points: LiveState): void {
+    const end = points.length
+    const newestMs = points[end - POINT_NUMBERS]!
+    let spent = 0
+    const mayGo = end - KEPT_POINTS * POINT_NUMBERS
+    // A point may go when the next one also lies before all that is kept by age: that one is then the newer witness of where the van was.
+    while (spent < mayGo && points[spent + POINT_NUMBERS]! <= newestMs - this.keepMs) spent += POINT_NUMBERS
+    if (spent > 0) points.splice(0, spent)
+  }
+}

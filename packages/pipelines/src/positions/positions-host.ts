@@ -1,0 +1,141 @@
+import {
+  DEFAULT_POSITIONS_SETTINGS,
+  decodeHeartbeat,
+  decodePosition,
+  decodeSettings,
+  type Emission,
+  HEARTBEAT_KIND,
+  type JsonObject,
+  type PipelineHost,
+  type PositionsSettings,
+  parseJsonObject,
+  RECORD_FLAGS,
+  SETTINGS_KIND,
+  type WindowObserver,
+} from '@km0/contracts'
+import { decodeSnapshot, encodeSnapshot, PartitionClock } from '@km0/windowing'
+import { Outbox } from '../outbox.ts'
+import { emitInvalid, emitOffTheClock, offTheClock } from '../refusals.ts'
+import { type PositionsOperators, positionsOperators } from './operators.ts'
+import { PositionsPartition } from './partition.ts'
+import { type PartitionSnapshot, POSITIONS_PIPELINE, POSITIONS_VERSION, restorePartition, snapshotPartition } from './snapshot.ts'
+
+/**
+ * The positions pipeline: sliding distances, sessions, signal states and live points. Partitions are independent of each other.
+ * Throws a RangeError that names the setting that makes no sense.
+ */
+export function createPositionsHost(
+  settings: PositionsSettings = DEFAULT_POSITIONS_SETTINGS,
+  observer: WindowObserver | null = null,
+): PipelineHost {
+  return new PositionsHost(positionsOperators(settings), observer)
+}
+
+class PositionsHost implements PipelineHost {
+  private readonly operators: PositionsOperators
+  private readonly observer: WindowObserver | null
+  private readonly out = new Outbox()
+  private partitions = new Map<number, PositionsPartition>()
+
+  constructor(operators: PositionsOperators, observer: WindowObserver | null) {
+    this.operators = operators
+    this.observer = observer
+  }
+
+  onRecord(
+    partition: number,
+    offset: number,
+    timestampMs: number,
+    _key: string | null,
+    text: string | null,
+    byteLength: number,
+    validUtf8: boolean,
+  ): number {
+    const state = this.partitions.get(partition) ?? this.addPartition(partition)
+    this.out.at(partition, offset)
+    const value = parseJsonObject(text, byteLength, validUtf8)
+    const beforeMs = state.clock.watermarkMs
+    let flags = value === null ? RECORD_FLAGS.invalid : this.apply(state, value, timestampMs)
+    if (flags === RECORD_FLAGS.invalid) emitInvalid(this.out)
+    if (state.clock.watermarkMs > beforeMs) {
+      state.closeUpTo(beforeMs)
+      flags |= RECORD_FLAGS.watermarkMoved
+    }
+    return this.out.isEmpty ? flags : flags | RECORD_FLAGS.emitted
+  }
+
+  private apply(state: PositionsPartition, value: JsonObject, timestampMs: number): number {
+    if (value.tipus === SETTINGS_KIND) {
+      const settings = decodeSettings(value)
+      if (settings === null) return RECORD_FLAGS.invalid
+      state.clock.configure(settings.delayMs, settings.allowedLatenessMs)
+      return RECORD_FLAGS.settings
+    }
+    if (value.tipus === HEARTBEAT_KIND) {
+      const eventMs = decodeHeartbeat(value)
+      if (eventMs === null) return RECORD_FLAGS.invalid
+      state.clock.observe(Math.min(eventMs, timestampMs))
+      return RECORD_FLAGS.heartbeat
+    }
+    return this.applyPosition(state, value, timestampMs)
+  }
+
+  private applyPosition(state: PositionsPartition, value: JsonObject, timestampMs: number): number {
+    const { settings } = this.operators
+    const position = decodePosition(value, settings.refuseNullIsland)
+    if (position === null) return RECORD_FLAGS.invalid
+    const { van, lat, lon, eventMs } = position
+    const reason = offTheClock(eventMs, timestampMs, settings.maxFutureMs, settings.maxAgeMs)
+    if (reason !== null) {
+      emitOffTheClock(this.out, van, reason, eventMs)
+      return reason === 'futur' ? RECORD_FLAGS.future : RECORD_FLAGS.ancient
+    }
+    const flags = state.onPosition(van, lat, lon, eventMs, timestampMs)
+    state.clock.observe(Math.min(eventMs, timestampMs))
+    return flags
+  }
+
+  private addPartition(partition: number): PositionsPartition {
+    const { delayMs, allowedLatenessMs } = this.operators.settings
+    const state = this.createPartition(new PartitionClock(delayMs, allowedLatenessMs))
+    this.partitions.set(partition, state)
+    return state
+  }
+
+  private createPartition(clock: PartitionClock): PositionsPartition {
+    return new PositionsPartition(this.operators, clock, this.out, this.observer)
+  }
+
+  drain(): Emission[] {
+    return this.out.drain()
+  }
+
+  snapshot(): string {
+    const numbers = [...this.partitions.keys()].sort((a, b) => a - b)
+    const partitions = numbers.map((number) => snapshotPartition(this.operators, number, this.partitions.get(number)!))
+    return encodeSnapshot({ ...this.identity(), state: { partitions } })
+  }
+
+  restore(snapshot: string): void {
+    const { partitions } = decodeSnapshot(snapshot, this.identity()) as { partitions: readonly PartitionSnapshot[] }
+    const restored = partitions.map((from) => [from.partition, restorePartition(from, (clock) => this.createPartition(clock))] as const)
+    this.partitions = new Map(restored)
+    this.out.clear()
+  }
+
+  private identity() {
+    return { pipeline: POSITIONS_PIPELINE, version: POSITIONS_VERSION, settings: { ...this.operators.settings } }
+  }
+
+  watermarkMs(partition: number): number {
+    return this.partitions.get(partition)?.clock.watermarkMs ?? Number.NEGATIVE_INFINITY
+  }
+
+  finalMs(partition: number): number {
+    return this.partitions.get(partition)?.clock.finalMs ?? Number.NEGATIVE_INFINITY
+  }
+
+  progressMs(partition: number): number {
+    return this.partitions.get(partition)?.clock.progressMs ?? Number.NEGATIVE_INFINITY
+  }
+}

@@ -1,0 +1,7 @@
+export * from './clock.ts'
+export * from './due.ts'
+export * from './revisions.ts'
+export * from './sessions.ts'
+export * from './snapshot.ts'
+export * from './timers.ts'
+export * from './windows.ts'
