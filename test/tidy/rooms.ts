@@ -16,7 +16,16 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'packages/checkpoints': { mayImport: ['packages/contracts'] },
   'packages/serving': { mayImport: ['packages/contracts'] },
   'packages/fleet': { mayImport: ['packages/contracts', 'packages/runtime', 'packages/transport'] },
-  'packages/cli': { mayImport: ['packages/contracts', 'packages/pipelines', 'packages/runtime', 'packages/serving', 'packages/transport'] },
+  'packages/cli': {
+    mayImport: [
+      'packages/checkpoints',
+      'packages/contracts',
+      'packages/pipelines',
+      'packages/runtime',
+      'packages/serving',
+      'packages/transport',
+    ],
+  },
   'packages/testkit': { mayImport: ['packages/contracts', 'packages/pipelines', 'infra'] },
   'apps/bridge': { mayImport: ['packages/contracts', 'packages/runtime', 'packages/transport'] },
   'apps/stream': {
