@@ -1,0 +1,80 @@
+import type { Client, Pool } from './pool.ts'
+
+export const DAY_MS = 86_400_000
+
+/** Tables with one partition a day of UTC. */
+export type DayTable = 'distance_row' | 'session_row' | 'track_point'
+
+export const DAY_TABLES: readonly DayTable[] = ['distance_row', 'session_row', 'track_point']
+
+const LOCK = 8_271_828_182_846
+
+/** Name of a day's partition; `day` counts days since 1970. */
+export function partitionName(table: DayTable, day: number): string {
+  const date = new Date(day * DAY_MS).toISOString().slice(0, 10).replaceAll('-', '')
+  return `${table}_${date}`
+}
+
+/** The day of a partition's name; null when it is none of this table. */
+export function partitionDay(table: DayTable, name: string): number | null {
+  const match = new RegExp(`^${table}_(\\d{4})(\\d{2})(\\d{2})$`).exec(name)
+  if (match === null) return null
+  const [year, month, date] = match.slice(1).map(Number)
+  return Math.floor(Date.UTC(year ?? 0, (month ?? 1) - 1, date ?? 1) / DAY_MS)
+}
+
+/** Makes partitions when rows need them, and remembers which there are. */
+export class DayPartitions {
+  readonly #pool: Pool
+  readonly #known = new Set<string>()
+
+  constructor(pool: Pool) {
+    this.#pool = pool
+  }
+
+  /** Makes the partitions that hold these times. Outside of the transaction that writes: the parent table is locked only for a moment. */
+  async ensure(table: DayTable, timesMs: Iterable<number>): Promise<void> {
+    const days = new Set<number>()
+    for (const timeMs of timesMs) days.add(Math.floor(timeMs / DAY_MS))
+    const missing = [...days].filter((day) => !this.#known.has(partitionName(table, day)))
+    if (missing.length === 0) return
+    await this.#pool.transaction('begin', async (client) => {
+      await client.query('select pg_advisory_xact_lock($1)', [LOCK])
+      for (const day of missing) {
+        const bounds = `from (${day * DAY_MS}) to (${(day + 1) * DAY_MS})`
+        await client.query(`create table if not exists km0.${partitionName(table, day)} partition of km0.${table} for values ${bounds}`)
+      }
+    })
+    for (const day of missing) this.#known.add(partitionName(table, day))
+  }
+
+  /** Drops the partitions of days that ended before `beforeMs`. Returns their names. */
+  async dropBefore(table: DayTable, beforeMs: number): Promise<string[]> {
+    return this.#pool.transaction('begin', async (client) => {
+      await client.query('select pg_advisory_xact_lock($1)', [LOCK])
+      const names = await partitionsOf(client, table)
+      const old = names.filter((name) => {
+        const day = partitionDay(table, name)
+        return day !== null && (day + 1) * DAY_MS <= beforeMs
+      })
+      for (const name of old) {
+        await client.query(`drop table km0.${name}`)
+        this.#known.delete(name)
+      }
+      return old
+    })
+  }
+
+  /** Another program may have dropped some. */
+  forget(): void {
+    this.#known.clear()
+  }
+}
+
+async function partitionsOf(client: Client, table: DayTable): Promise<string[]> {
+  const { rows } = await client.query<{ name: string }>(
+    `select c.relname as name from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = $1::regclass order by 1`,
+    [`km0.${table}`],
+  )
+  return rows.map((row) => row.name)
+}

@@ -1,0 +1,10 @@
+import tables from './sql/000001_tables.ts'
+
+export interface Migration {
+  readonly number: number
+  readonly name: string
+  readonly sql: string
+}
+
+/** Forward only: a migration that has been released is never changed, and its number never used again. */
+export const MIGRATIONS: readonly Migration[] = [{ number: 1, name: 'tables', sql: tables }]

@@ -1,0 +1,121 @@
+import type { AcknowledgementView, Depot, RegisteredVan, Scope, TrailPoint } from '@km0/contracts'
+import { acknowledge } from './acknowledge.ts'
+import { DAY_MS, DAY_TABLES, DayPartitions } from './day-partitions.ts'
+import type { RefusedResult } from './decode.ts'
+import { migrate } from './migrate.ts'
+import { forgetForeignOffsets, readOffsets } from './offsets.ts'
+import { Pool, type PoolOptions } from './pool.ts'
+import { type PanelReadOptions, readPanelSnapshot, readRegister, type StoredPanel } from './read-panel.ts'
+import { readAllResults, type StoredResult } from './read-results.ts'
+import { readTrack, type TrackSpan } from './read-track.ts'
+import { type ImportCounts, importDepots, importVans, type Numbered } from './register.ts'
+import { applyLiveBatch, applyMarkBatch, type LiveBatch } from './write-live.ts'
+import { type AppliedPanel, applyPanelBatch, type PanelBatch } from './write-panel.ts'
+
+/** How many days each kind of row is kept, counted from the end of its day. */
+export interface Retention {
+  readonly resultDays: number
+  readonly trackDays: number
+}
+
+/** The store of results. Every method rejects with ServingUnavailableError while PostgreSQL is away. */
+export class Serving {
+  readonly #pool: Pool
+  readonly #days: DayPartitions
+
+  constructor(pool: Pool) {
+    this.#pool = pool
+    this.#days = new DayPartitions(pool)
+  }
+
+  /** Brings the schema to this version. Returns the numbers of the migrations applied. */
+  migrate(): Promise<number[]> {
+    return migrate(this.#pool)
+  }
+
+  async ping(): Promise<void> {
+    await this.#pool.query('select 1')
+  }
+
+  applyPanelBatch(batch: PanelBatch): Promise<AppliedPanel> {
+    return this.#withPartitions(() => applyPanelBatch(this.#pool, this.#days, batch))
+  }
+
+  applyLiveBatch(batch: LiveBatch): Promise<readonly RefusedResult[]> {
+    return this.#withPartitions(() => applyLiveBatch(this.#pool, this.#days, batch))
+  }
+
+  applyMarkBatch(batch: LiveBatch): Promise<readonly RefusedResult[]> {
+    return applyMarkBatch(this.#pool, batch)
+  }
+
+  /** Next offset of each partition of a topic. */
+  nextOffsets(topic: string): Promise<Map<number, number>> {
+    return this.#pool.withClient((client) => readOffsets(client, topic))
+  }
+
+  forgetForeignOffsets(topic: string, clusterId: string, endOffsets: ReadonlyMap<number, number>): Promise<number> {
+    return forgetForeignOffsets(this.#pool, topic, clusterId, endOffsets)
+  }
+
+  readPanelSnapshot(scope: Scope, options: PanelReadOptions): Promise<StoredPanel> {
+    return readPanelSnapshot(this.#pool, scope, options)
+  }
+
+  readRegister(scope: Scope): Promise<Pick<StoredPanel, 'depots' | 'registered'>> {
+    return readRegister(this.#pool, scope)
+  }
+
+  readTrack(scope: Scope, van: string, span: TrackSpan): Promise<TrailPoint[]> {
+    return readTrack(this.#pool, scope, van, span)
+  }
+
+  readAllResults(scope: Scope): AsyncGenerator<StoredResult> {
+    return readAllResults(this.#pool, scope)
+  }
+
+  importVans(rows: readonly Numbered<RegisteredVan>[]): Promise<ImportCounts> {
+    return importVans(this.#pool, rows)
+  }
+
+  importDepots(rows: readonly Numbered<Depot>[]): Promise<ImportCounts> {
+    return importDepots(this.#pool, rows)
+  }
+
+  acknowledge(scope: Scope, view: AcknowledgementView): Promise<boolean> {
+    return acknowledge(this.#pool, scope, view)
+  }
+
+  /** Drops the days that are older. Returns the names of the partitions dropped. */
+  async dropOldDays(retention: Retention, nowMs: number): Promise<string[]> {
+    const dropped: string[] = []
+    for (const table of DAY_TABLES) {
+      const days = table === 'track_point' ? retention.trackDays : retention.resultDays
+      dropped.push(...(await this.#days.dropBefore(table, nowMs - days * DAY_MS)))
+    }
+    return dropped
+  }
+
+  close(): Promise<void> {
+    return this.#pool.close()
+  }
+
+  /** A day's partition may have been dropped by another program since it was seen: then it is made again, once. */
+  async #withPartitions<T>(write: () => Promise<T>): Promise<T> {
+    try {
+      return await write()
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === NO_PARTITION)) throw error
+      this.#days.forget()
+      return write()
+    }
+  }
+}
+
+/** SQLSTATE check_violation: no partition of relation found for row. */
+const NO_PARTITION = '23514'
+
+/** Opens the store. Connects at the first use. */
+export function openServing(options: PoolOptions): Serving {
+  return new Serving(new Pool(options))
+}
