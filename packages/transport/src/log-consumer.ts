@@ -11,8 +11,10 @@ export interface PartitionSlice {
   readonly nextOffset: number
   /** End of the partition when the records were fetched. */
   readonly endOffset: number
-  /** The partition was given to somebody else, or the consumer stops: write nothing more, return early. */
+  /** The partition may belong to somebody else by now: write nothing more. */
   isStale(): boolean
+  /** The consumer stops: finish this slice, or give up what cannot be finished soon. */
+  isStopping(): boolean
   /** Keeps the membership while something takes long. Throws when the group is rebalancing: let it pass through. */
   heartbeat(): Promise<void>
   /** Commits the offset from which the next owner goes on. Throws when the partition is no longer ours: let it pass through. */
@@ -35,8 +37,11 @@ export interface PartitionConsumerOptions {
    * of the first record at hand: the committed one, or the log's start. Going on below is fine while the log still has it.
    */
   readonly onStart: (topic: string, partition: number, firstOffset: number) => Promise<number>
-  /** One slice at a time over all partitions. An error that is not Kafka's ends the consumer. */
-  readonly onSlice: (slice: PartitionSlice) => Promise<void>
+  /**
+   * One slice at a time over all partitions. Resolves true when it is applied; false gives the partition up: its state is forgotten, and
+   * `onStart` is asked again. An error that is not Kafka's ends the consumer.
+   */
+  readonly onSlice: (slice: PartitionSlice) => Promise<boolean>
   /** Synchronous, at every rebalance: all partitions are gone, forget their state. */
   readonly onDrop: () => void
   /** Topics with compaction or transactions have gaps by nature: leave it out for them. */
@@ -196,27 +201,32 @@ class CheckpointedConsumer implements PartitionConsumer {
   ): Promise<void> {
     const { topic, partition } = batch
     const endOffset = toOffset(batch.highWatermark)
-    const stale = () => this.#stopping || generation !== this.#generation || isStale()
+    const stale = () => generation !== this.#generation || isStale()
     const size = this.#options.maxSliceRecords ?? 5_000
     for (let start = 0; start < batch.messages.length; start += size) {
-      if (stale()) return
+      if (stale() || this.#stopping) return
       const messages = batch.messages.slice(start, start + size)
       const last = messages[messages.length - 1]
       if (last === undefined) return
       const isLast = start + size >= batch.messages.length
       // The last records of a batch may be control records, which are not shown.
       const nextOffset = toOffset(isLast ? batch.lastOffset() : last.offset) + 1
-      await this.#options.onSlice({
+      const applied = await this.#options.onSlice({
         topic,
         partition,
         records: messages.map((message) => toLogRecord(partition, message)),
         nextOffset,
         endOffset,
         isStale: stale,
+        isStopping: () => this.#stopping,
         heartbeat,
         commit: (offset) => commitOffsetsIfNecessary({ topics: [{ topic, partitions: [{ partition, offset: String(offset) }] }] }),
       })
       if (generation !== this.#generation) return
+      if (!applied) {
+        this.#expected.delete(`${topic}/${partition}`)
+        return
+      }
       resolveOffset(last.offset)
       this.#expected.set(`${topic}/${partition}`, nextOffset)
       await heartbeat()

@@ -5,8 +5,11 @@ import type { Admin } from 'kafkajs'
 export interface TopicOverride {
   readonly partitions?: number
   readonly retentionMs?: number
-  /** Bytes a partition may hold; -1 or absent: no limit. */
+  /** Bytes a partition may hold; -1: no limit. Absent: as it is, or as the broker does by itself. */
   readonly retentionBytes?: number
+  readonly segmentBytes?: number
+  /** Bytes after which a new segment begins; a small limit needs small segments. */
+  readonly segmentBytes?: number
 }
 
 /** Largest record batch the broker takes. A producer of ours fills batches up to less; the size of one record is checked before it is sent. */
@@ -15,19 +18,18 @@ export const MAX_BATCH_BYTES = 1_048_588
 /** Kafka's number of the kind of resource whose settings are asked for: a topic. kafkajs' own constant is not visible to ES modules. */
 const TOPIC_RESOURCE = 2
 
-/** Small segments: retention and compaction work on whole closed segments only. */
-const SEGMENT_BYTES = 67_108_864
+/** Compaction and retention work on closed segments only; a quiet topic must close its own too. */
 const SEGMENT_MS = 3_600_000
 
-/** Kafka's settings of a topic, as text. */
+/** Kafka's settings of a topic, as text. What the table and the installation do not say is left as it is. */
 export function topicConfig(definition: TopicDefinition, override: TopicOverride = {}): Record<string, string> {
   return {
     'cleanup.policy': definition.cleanupPolicy,
     'retention.ms': String(override.retentionMs ?? definition.retentionMs),
-    'retention.bytes': String(override.retentionBytes ?? -1),
     'max.message.bytes': String(Math.max(MAX_BATCH_BYTES, definition.maxMessageBytes + 4096)),
-    'segment.bytes': String(SEGMENT_BYTES),
     'segment.ms': String(SEGMENT_MS),
+    ...(override.retentionBytes === undefined ? {} : { 'retention.bytes': String(override.retentionBytes) }),
+    ...(override.segmentBytes === undefined ? {} : { 'segment.bytes': String(override.segmentBytes) }),
   }
 }
 
