@@ -7,7 +7,6 @@ export interface TopicOverride {
   readonly retentionMs?: number
   /** Bytes a partition may hold; -1: no limit. Absent: as it is, or as the broker does by itself. */
   readonly retentionBytes?: number
-  readonly segmentBytes?: number
   /** Bytes after which a new segment begins; a small limit needs small segments. */
   readonly segmentBytes?: number
 }
