@@ -1,5 +1,6 @@
 // Bundles every program of the platform with esbuild: one ES module per entry, workspace code inside, npm packages outside.
-// `node infra/build.mjs [--dashboard]`; the panel's pages (next build) are built only when asked for or when their sources changed.
+// `node infra/build.mjs [WORD…]` bundles the entries whose path holds a word, all without one; `--pages` builds the panel's pages instead (next build).
+import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -21,6 +22,7 @@ const programs = {
   'infra/launcher/main.ts': 'infra/dist/launcher.js',
 }
 
+/** @type {import('esbuild').Plugin} */
 const workspaceInside = {
   name: 'workspace-inside',
   setup(bundler) {
@@ -32,23 +34,43 @@ const workspaceInside = {
   },
 }
 
-const only = process.argv.slice(2).filter((word) => !word.startsWith('--'))
-for (const [entry, outfile] of Object.entries(programs)) {
-  if (only.length > 0 && !only.some((word) => entry.includes(word))) continue
-  if (!existsSync(join(root, entry))) {
-    console.error(`build: ${entry} is missing`)
-    process.exitCode = 1
-    continue
+/** Makes the basemap out of npm data and builds the pages. Exits with their code when one fails. */
+function buildPages() {
+  const dashboard = join(root, 'apps', 'dashboard')
+  const next = join(root, 'node_modules', 'next', 'dist', 'bin', 'next')
+  for (const words of [[join('scripts', 'basemap.mjs')], [next, 'build']]) {
+    const { status } = spawnSync(process.execPath, words, {
+      cwd: dashboard,
+      stdio: 'inherit',
+      env: { ...process.env, NEXT_TELEMETRY_DISABLED: '1' },
+    })
+    if (status !== 0) process.exit(status ?? 1)
   }
-  await build({
-    entryPoints: [join(root, entry)],
-    outfile: join(root, outfile),
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    target: 'node20',
-    sourcemap: true,
-    logLevel: 'warning',
-    plugins: [workspaceInside],
-  })
 }
+
+/** @param {readonly string[]} only */
+async function bundle(only) {
+  for (const [entry, outfile] of Object.entries(programs)) {
+    if (only.length > 0 && !only.some((word) => entry.includes(word))) continue
+    if (!existsSync(join(root, entry))) {
+      console.error(`build: ${entry} is missing`)
+      process.exitCode = 1
+      continue
+    }
+    await build({
+      entryPoints: [join(root, entry)],
+      outfile: join(root, outfile),
+      bundle: true,
+      platform: 'node',
+      format: 'esm',
+      target: 'node20',
+      sourcemap: true,
+      logLevel: 'warning',
+      plugins: [workspaceInside],
+    })
+  }
+}
+
+const words = process.argv.slice(2)
+if (words.includes('--pages')) buildPages()
+else await bundle(words.filter((word) => !word.startsWith('--')))

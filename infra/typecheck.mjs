@@ -16,7 +16,7 @@ async function worker() {
       await run(process.execPath, [tsc, '-p', room, '--noEmit'])
     } catch (error) {
       failed += 1
-      console.error(`${room}\n${error.stdout ?? error}`)
+      console.error(`${room}\n${/** @type {{stdout?: string}} */ (error).stdout ?? error}`)
     }
   }
 }

@@ -8,6 +8,7 @@ const graceMs = Number(process.argv[2] ?? 0)
 const groups = new Set()
 const folders = new Set()
 
+/** @param {number} pid @param {NodeJS.Signals} name */
 const signal = (pid, name) => {
   try {
     process.kill(-pid, name)

@@ -1,9 +1,9 @@
 import { execFile } from 'node:child_process'
-import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { cacheRoot, repositoryRoot } from './paths.ts'
+import { jarFolder } from './cache.mjs'
+import { repositoryRoot } from './paths.ts'
 
 const run = promisify(execFile)
 const MAVEN_TIMEOUT_MS = 600_000
@@ -11,23 +11,16 @@ const PROGRESS_EVERY_MS = 5_000
 
 export type Say = (line: string) => void
 
-const pomFile = () => join(repositoryRoot(), 'infra', 'embedded', 'pom.xml')
-
-/** Folder of the jars of this pom.xml; it exists only when complete. */
-export function jarFolder(): string {
-  const hash = createHash('sha256').update(readFileSync(pomFile())).digest('hex').slice(0, 16)
-  return join(cacheRoot(), `jars-${hash}`)
-}
-
 /** Fetches Kafka's jars and the one with Redis through Maven, once a user. Returns their folder. Throws with Maven's last words. */
 export async function fetchJars(say: Say = () => {}): Promise<string> {
-  const folder = jarFolder()
+  const root = repositoryRoot()
+  const folder = jarFolder(root)
   if (existsSync(folder)) return folder
   const part = `${folder}.part-${process.pid}`
   rmSync(part, { recursive: true, force: true })
   mkdirSync(part, { recursive: true })
   // Maven writes beside the pom, and a clone may be read-only.
-  writeFileSync(join(part, 'pom.xml'), readFileSync(pomFile()))
+  writeFileSync(join(part, 'pom.xml'), readFileSync(join(root, 'infra', 'embedded', 'pom.xml')))
   say('fetching Kafka and Redis with Maven, about 60 MB, once')
   const startedMs = performance.now()
   const progress = setInterval(() => say(`  still fetching, ${Math.round((performance.now() - startedMs) / 1000)} s`), PROGRESS_EVERY_MS)

@@ -55,6 +55,7 @@ function serverProperties(options: KafkaOptions, port: number, controllerPort: n
     'auto.create.topics.enable': false,
     'offsets.topic.replication.factor': 1,
     'offsets.topic.num.partitions': 1,
+    'offsets.topic.segment.bytes': 16 * MIB,
     // A job that was off for two weeks still finds where it stopped.
     'offsets.retention.minutes': 60 * 24 * 30,
     'transaction.state.log.replication.factor': 1,

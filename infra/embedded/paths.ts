@@ -1,5 +1,4 @@
 import { existsSync } from 'node:fs'
-import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
@@ -12,9 +11,4 @@ export function repositoryRoot(): string {
     folder = parent
   }
   return folder
-}
-
-/** Folder of downloads that all clones of one user share: KM0_CACHE_DIR, else ~/.cache/km0. */
-export function cacheRoot(environment: NodeJS.ProcessEnv = process.env): string {
-  return environment.KM0_CACHE_DIR ?? join(environment.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'km0')
 }

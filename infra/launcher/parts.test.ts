@@ -1,0 +1,66 @@
+import { describe, expect, it } from 'vitest'
+import { startWaves, stopStages } from './order.ts'
+import { PART_NAMES, type PartsOptions, partsTable } from './parts.ts'
+
+const options: PartsOptions = {
+  root: '/repository',
+  dataDir: '/repository/.km0/v1',
+  addresses: { kafkaBrokers: 'k:1', databaseUrl: 'postgres://d', redisUrl: 'redis://r', mqttUrl: 'mqtt://m' },
+  fleet: 'demo',
+  panelPort: 3000,
+  portOf: (name) => 9000 + PART_NAMES.indexOf(name as (typeof PART_NAMES)[number]),
+}
+
+describe('the table of parts', () => {
+  it('has a port of its own for each part', () => {
+    const parts = partsTable(options)
+    expect(new Set(parts.map((part) => part.port)).size).toBe(parts.length)
+    expect(parts.map((part) => part.name).sort()).toEqual([...PART_NAMES].sort())
+  })
+
+  it('starts the fleet last and stops it first, then bridge, stream, panel, batch', () => {
+    const parts = partsTable(options)
+    expect(
+      startWaves(parts)
+        .at(-1)
+        ?.map((part) => part.name),
+    ).toEqual(['fleet'])
+    expect(stopStages(parts).map((stage) => stage.map((part) => part.name))).toEqual([
+      ['fleet'],
+      ['bridge'],
+      ['stream-positions', 'stream-serving'],
+      ['dashboard'],
+      ['batch'],
+    ])
+  })
+
+  it('has time to stop everything one after the other', () => {
+    const stages = stopStages(partsTable(options))
+    const longestMs = stages.reduce((sum, stage) => sum + Math.max(...stage.map((part) => part.stopTimeoutMs)), 0)
+    expect(longestMs).toBeLessThan(15_000)
+  })
+
+  it('gives every part the services and the clock', () => {
+    for (const part of partsTable(options)) {
+      expect(part.environment).toMatchObject({
+        KAFKA_BROKERS: 'k:1',
+        DATABASE_URL: 'postgres://d',
+        REDIS_URL: 'redis://r',
+        MQTT_URL: 'mqtt://m',
+      })
+      expect(part.environment.KM0_CLOCK).toBe('play')
+    }
+  })
+
+  it("runs on the machine's clock without a fleet", () => {
+    const parts = partsTable({ ...options, fleet: 'none' })
+    expect(parts.map((part) => part.name)).not.toContain('fleet')
+    expect(parts[0]?.environment.KM0_CLOCK).toBe('machine')
+  })
+
+  it('lets the player of a file end', () => {
+    const fleet = partsTable({ ...options, fleet: { play: '/day.jsonl', speed: 60 } }).find((part) => part.name === 'fleet')
+    expect(fleet?.mayEnd).toBe(true)
+    expect(fleet?.args.slice(-5)).toEqual(['--from', '/day.jsonl', '--speed', '60', '--own-clock'])
+  })
+})

@@ -1,0 +1,85 @@
+import { join } from 'node:path'
+import type { Ordered } from './order.ts'
+
+/** A program of ours that runs as a child process. One row of the table below. */
+export interface Part extends Ordered {
+  readonly args: readonly string[]
+  readonly environment: Readonly<Record<string, string>>
+  readonly port: number
+  /** Answers 200 as soon as the part works. */
+  readonly healthUrl: string
+  /** Ending with code 0 is no crash. */
+  readonly mayEnd: boolean
+  readonly stopTimeoutMs: number
+}
+
+export interface Addresses {
+  readonly kafkaBrokers: string
+  readonly databaseUrl: string
+  readonly redisUrl: string
+  readonly mqttUrl: string
+}
+
+export interface PartsOptions {
+  readonly root: string
+  /** Versioned folder of data. */
+  readonly dataDir: string
+  readonly addresses: Addresses
+  readonly fleet: 'none' | 'demo' | { readonly play: string; readonly speed: number }
+  readonly panelPort: number
+  /** A free port for each other part, by name. */
+  readonly portOf: (name: string) => number
+}
+
+/** Names of all parts, for giving out ports. */
+export const PART_NAMES = ['bridge', 'stream-positions', 'stream-serving', 'batch', 'dashboard', 'fleet'] as const
+
+/**
+ * The table of parts. Stop: first what makes input, then bridge, stream, panel and batch, each having the chance to finish what the one before sent.
+ * With a fleet of ours the fleet owns the clock, since it lives its last half hour first; without one the machine does.
+ */
+export function partsTable(options: PartsOptions): Part[] {
+  const { fleet } = options
+  const common = {
+    KAFKA_BROKERS: options.addresses.kafkaBrokers,
+    DATABASE_URL: options.addresses.databaseUrl,
+    REDIS_URL: options.addresses.redisUrl,
+    MQTT_URL: options.addresses.mqttUrl,
+    KM0_CLOCK: fleet === 'none' ? 'machine' : 'play',
+    KM0_CHECKPOINT_DIR: join(options.dataDir, 'checkpoints'),
+  }
+  const row = (name: string, bundle: string, args: readonly string[], rest: Partial<Part> & Pick<Part, 'stopStage'>): Part => {
+    const port = name === 'dashboard' ? options.panelPort : options.portOf(name)
+    return {
+      name,
+      args: ['--enable-source-maps', join(options.root, bundle), ...args],
+      environment: { ...common, KM0_HTTP_PORT: String(port), KM0_DATA_DIR: join(options.dataDir, name) },
+      port,
+      healthUrl: `http://127.0.0.1:${port}/health`,
+      dependsOn: [],
+      mayEnd: false,
+      stopTimeoutMs: 4_000,
+      ...rest,
+    }
+  }
+  const stream = 'apps/stream/dist/main.js'
+  const parts = [
+    row('bridge', 'apps/bridge/dist/main.js', [], { stopStage: 2 }),
+    row('stream-positions', stream, ['--role', 'positions'], { stopStage: 3 }),
+    row('stream-serving', stream, ['--role', 'serving'], { stopStage: 3 }),
+    row('batch', 'apps/batch/dist/main.js', [], { stopStage: 5, stopTimeoutMs: 2_000 }),
+    row('dashboard', 'apps/dashboard/dist/main.js', [], { stopStage: 4, stopTimeoutMs: 2_000, dependsOn: ['stream-serving'] }),
+  ]
+  if (fleet === 'none') return parts
+  const words = fleet === 'demo' ? [] : ['--from', fleet.play, '--speed', String(fleet.speed), '--own-clock']
+  const everyOther = parts.map((part) => part.name)
+  return [
+    ...parts,
+    row('fleet', 'packages/fleet/dist/main.js', words, {
+      stopStage: 1,
+      stopTimeoutMs: 2_000,
+      mayEnd: fleet !== 'demo',
+      dependsOn: everyOther,
+    }),
+  ]
+}
