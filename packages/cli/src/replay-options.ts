@@ -33,10 +33,11 @@ A result: {"topic":"panell","key":"...","value":{...},"at":{"partition":0,"offse
   --explain                 a line on standard error for each record: watermark W, what it opened and closed, what was late (live)
   --help                    this text
 
+To batch nothing is late, so delay, allowed lateness and partitions mean nothing to it.
 Exit code 0, or 2 with one line on standard error that names the option or the line of input at fault.
 `
 
-const LIVE_ONLY = ['delay', 'allowed-lateness', 'partitions', 'live-points', 'explain'] as const
+const LIVE_ONLY = ['live-points', 'explain'] as const
 const BATCH_ONLY = ['from', 'to'] as const
 
 /** The options in `words`; null when help is asked for. Throws a ReplayError for anything that makes no sense. */

@@ -86,6 +86,36 @@ export interface StockHost extends PipelineHost {
   lateWhileOpenCount(): number
 }
 
+/** Rows of results that a batch run is asked for: windows and periods with `fromMs < fi_ms <= toMs`, sessions with `fromMs <= inici_ms < toMs`. */
+export interface BatchRange {
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+export const ALL_TIME: BatchRange = { fromMs: Number.NEGATIVE_INFINITY, toMs: Number.POSITIVE_INFINITY }
+
+/** One result of a batch run; key and value as the live job writes them. */
+export interface BatchRow {
+  readonly key: string
+  readonly value: string
+}
+
+/** A batch run (section 8): the same operators as live, with nothing late. */
+export interface BatchHost {
+  /** Takes one record, in any order; arguments as of PipelineHost.onRecord. Returns RECORD_FLAGS. */
+  onRecord(
+    partition: number,
+    offset: number,
+    timestampMs: number,
+    key: string | null,
+    text: string | null,
+    byteLength: number,
+    validUtf8: boolean,
+  ): number
+  /** All rows of the range, by key in code-unit order. Called once, after the last record. */
+  rows(): BatchRow[]
+}
+
 export interface PositionsSettings {
   readonly windowSizeMs: number
   readonly slideMs: number

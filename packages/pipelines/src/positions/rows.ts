@@ -1,6 +1,7 @@
 import type { Session } from '@km0/windowing'
 import type { DistanceRow } from './distance.ts'
 import type { LiveRow } from './live-point.ts'
+import type { TravelRow } from './travel.ts'
 
 /** A van's name as it stands in values; it is written often, so it is encoded once. */
 export interface VanName {
@@ -41,4 +42,12 @@ export function signalValue(van: VanName, state: 'amb-senyal' | 'sense-senyal', 
 
 export function liveValue(van: VanName, lat: number, lon: number, eventMs: number, arrivalMs: number, row: LiveRow): string {
   return `{"repartidor":${van.json},"lat":${lat},"lon":${lon},"data_ms":${eventMs},"arribada_ms":${arrivalMs},"velocitat_mm_s":${row.speedMmPerS},"rumb_graus":${row.headingDegrees},"dubtos":${row.doubtful},"estat":"${row.stopped ? 'aturada' : 'en-moviment'}"}`
+}
+
+export function travelKey(van: VanName, period: 'hora' | 'dia', startMs: number): string {
+  return `recorregut|${van.name}|${period}|${startMs}`
+}
+
+export function travelValue(van: VanName, period: 'hora' | 'dia', row: Readonly<TravelRow>): string {
+  return `{"tipus":"recorregut","repartidor":${van.json},"periode":"${period}","inici_ms":${row.startMs},"fi_ms":${row.endMs},"distancia_mm":${row.distanceMm},"posicions":${row.positions},"salts":${row.jumps},"salts_mm":${row.jumpsMm},"buits":${row.gaps},"buits_mm":${row.gapsMm}}`
 }

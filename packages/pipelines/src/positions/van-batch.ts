@@ -1,0 +1,53 @@
+import type { BatchRange } from '@km0/contracts'
+import { paneStartMs } from '@km0/windowing'
+import type { DistanceState } from './distance.ts'
+import type { PositionsOperators } from './operators.ts'
+import { distanceKey, distanceValue, sessionKey, sessionValue, vanName } from './rows.ts'
+import { emptySignalState } from './signal.ts'
+import { type FlatPoints, lengthMm, POINT_NUMBERS } from './steps.ts'
+import { TravelOperator } from './travel.ts'
+
+/**
+ * Gives the rows of one van to `emit`: windows, sessions, hours and days of `range`. `points` are in event order, each time once. They may
+ * begin at `batchNeedsFromMs` or after the last point before it. The watermark follows the points, so nothing is late and state stays small.
+ */
+export function vanRows(
+  operators: PositionsOperators,
+  range: BatchRange,
+  name: string,
+  points: FlatPoints,
+  emit: (key: string, value: string) => void,
+): void {
+  const { shape, distance, signal, rules } = operators
+  const van = vanName(name)
+  const panes: DistanceState = []
+  const sessions = emptySignalState()
+  const travel = new TravelOperator(rules, range, van, emit)
+  let watermarkMs = Number.NEGATIVE_INFINITY
+  const advanceTo = (markMs: number): void => {
+    for (const endMs of distance.ends(panes, Math.max(watermarkMs, range.fromMs), Math.min(markMs, range.toMs))) {
+      emit(distanceKey(van, endMs), distanceValue(van, endMs - shape.sizeMs, endMs, distance.row(panes, endMs), 0))
+    }
+    for (const session of signal.close(sessions, markMs)) {
+      if (session.startMs < range.fromMs || session.startMs >= range.toMs) continue
+      emit(sessionKey(van, session.startMs), sessionValue(van, session))
+    }
+    watermarkMs = markMs
+    const spent = distance.spentPanes(panes, watermarkMs)
+    if (spent > 0) panes.splice(0, spent)
+  }
+  let paneEndMs = Number.NEGATIVE_INFINITY
+  for (let at = 0; at < points.length; at += POINT_NUMBERS) {
+    const eventMs = points[at]!
+    const beforeMs = at === 0 ? eventMs : points[at - POINT_NUMBERS]!
+    if (eventMs >= paneEndMs || eventMs - beforeMs > operators.settings.sessionGapMs) {
+      advanceTo(eventMs)
+      paneEndMs = paneStartMs(shape, eventMs) + shape.slideMs
+    }
+    distance.add(panes, eventMs, points[at + 1]!, points[at + 2]!)
+    signal.add(sessions, eventMs, watermarkMs)
+    travel.add(eventMs, at === 0 ? null : lengthMm(points, at - POINT_NUMBERS, points, at), eventMs - beforeMs)
+  }
+  advanceTo(Number.POSITIVE_INFINITY)
+  travel.end()
+}
