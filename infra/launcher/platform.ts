@@ -1,0 +1,149 @@
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { TOPICS } from '@km0/contracts'
+import { openLog } from '@km0/transport'
+import type { Guard } from '../embedded/guard.ts'
+import { freePort } from '../embedded/ports.ts'
+import type { StartOptions } from '../start/arguments.mjs'
+import { DATA_VERSION } from '../start/folders.mjs'
+import { phase } from '../start/phases.mjs'
+import { divideData, parseMaxDataBytes } from './budget.ts'
+import { Child } from './child.ts'
+import { openDataFolder } from './data-version.ts'
+import { LogFile } from './log-file.ts'
+import { startWaves, stopStages } from './order.ts'
+import { PART_NAMES, type Part, partsTable } from './parts.ts'
+import { untilUp, untilWell } from './ready.ts'
+import { type Services, startPlatformServices } from './services.ts'
+
+const FIRST_PART_PORT = 9_101
+/** A part that crashes so often before everything was ready once will not get well by itself. */
+const CRASHES_BEFORE_READY = 5
+const SAY_WAITING_EVERY_MS = 10_000
+/** So much of the time allowed for stopping is kept for the services. */
+const SERVICES_STOP_MS = 4_000
+
+export interface PlatformOptions {
+  readonly root: string
+  /** Data folder as the user named it, versions below. */
+  readonly folder: string
+  readonly start: StartOptions
+  readonly guard: Guard
+  readonly say: (line: string) => void
+  /** Aborted when the platform is to stop: waiting ends. */
+  readonly signal: AbortSignal
+  readonly onHopeless: (reason: string) => void
+}
+
+/** Everything that runs: services and parts. Made by `start`, ended by `stop`, which may be called at any moment. */
+export class Platform {
+  readonly #options: PlatformOptions
+  readonly #children = new Map<Part, Child>()
+  #services: Promise<Services> | null = null
+  #wasReady = false
+
+  constructor(options: PlatformOptions) {
+    this.#options = options
+  }
+
+  /** Starts services, topics and parts in order. Resolves to the panel's address when all have done their work once. */
+  async start(): Promise<string> {
+    const { folder, guard, root, say, start } = this.#options
+    const dataDir = openDataFolder(folder, DATA_VERSION)
+    const logDir = join(folder, 'logs')
+    const budget = divideData(parseMaxDataBytes(process.env.KM0_MAX_DATA_BYTES), Object.values(TOPICS))
+    this.#services = startPlatformServices({
+      dataDir,
+      logDir,
+      guard,
+      brokerQueueBytes: budget.brokerQueueBytes,
+      environment: process.env,
+      say,
+    })
+    const { addresses } = await this.#services
+    this.#options.signal.throwIfAborted()
+    await phase('create topics', () => {
+      const log = openLog({ brokers: addresses.kafkaBrokers.split(','), clientId: 'launcher' })
+      // Limits are for the log under our folder; one that runs elsewhere has its own.
+      return log.ensureTopics(Object.values(TOPICS), process.env.KAFKA_BROKERS ? {} : budget.topics)
+    })
+    const panelPort = await freePort(start.port)
+    if (panelPort !== start.port) say(`  port ${start.port} is busy, the panel listens on ${panelPort}`)
+    const fleet = start.play === null ? (start.demo ? 'demo' : 'none') : { play: start.play, speed: start.speed }
+    const ports = await partPorts(panelPort)
+    const parts = partsTable({ root, dataDir, addresses, fleet, panelPort, portOf: (name) => ports.get(name) ?? 0 })
+    await this.#startParts(parts, logDir)
+    const url = `http://127.0.0.1:${panelPort}/`
+    await phase(fleet === 'none' ? 'first health of everything' : 'first position on the panel', () =>
+      this.#untilReady(parts, url, fleet !== 'none'),
+    )
+    this.#wasReady = true
+    return url
+  }
+
+  async #startParts(parts: readonly Part[], logDir: string): Promise<void> {
+    const { signal } = this.#options
+    for (const wave of startWaves(parts)) {
+      signal.throwIfAborted()
+      for (const part of wave) this.#startPart(part, logDir)
+      await phase(`start ${wave.map((part) => part.name).join(', ')}`, () =>
+        Promise.all(wave.map((part) => untilUp(part.healthUrl, signal))),
+      )
+    }
+  }
+
+  #startPart(part: Part, logDir: string): void {
+    const { guard, root, say, onHopeless } = this.#options
+    mkdirSync(part.environment.KM0_DATA_DIR ?? root, { recursive: true })
+    const child = new Child({
+      name: part.name,
+      command: process.execPath,
+      args: part.args,
+      cwd: root,
+      environment: { ...process.env, ...part.environment },
+      log: new LogFile(join(logDir, `${part.name}.log`)),
+      mayEnd: part.mayEnd,
+      stopTimeoutMs: part.stopTimeoutMs,
+      guard,
+      say,
+      onCrash: (inARow) => {
+        if (!this.#wasReady && inARow >= CRASHES_BEFORE_READY) onHopeless(`${part.name} crashed ${inARow} times`)
+      },
+      onHopeless,
+    })
+    this.#children.set(part, child)
+    child.start()
+  }
+
+  async #untilReady(parts: readonly Part[], url: string, needsWork: boolean): Promise<void> {
+    const { signal, say } = this.#options
+    const wait = (name: string, address: string, work: boolean) =>
+      untilWell(address, { needsWork: work, signal, sayEveryMs: SAY_WAITING_EVERY_MS, onWaiting: (what) => say(`… ${name}: ${what}`) })
+    const others = parts.filter((part) => part.name !== 'dashboard' && !part.mayEnd)
+    await Promise.all([...others.map((part) => wait(part.name, part.healthUrl, false)), wait('dashboard', `${url}api/health`, needsWork)])
+  }
+
+  /** Stops parts stage by stage and then the services, within `timeoutMs`. What is left after it, the guard kills. */
+  async stop(timeoutMs: number): Promise<void> {
+    const deadlineMs = performance.now() + timeoutMs - SERVICES_STOP_MS
+    for (const stage of stopStages([...this.#children.keys()])) {
+      const leftMs = Math.max(0, deadlineMs - performance.now())
+      const stopping = stage.map((part) => this.#children.get(part)?.stop(Math.min(part.stopTimeoutMs, leftMs)))
+      await phase(`stop ${stage.map((part) => part.name).join(', ')}`, () => Promise.all(stopping))
+    }
+    const services = await this.#services?.catch(() => null)
+    if (services) await phase('stop services', () => services.stop())
+  }
+}
+
+/** A free port for each part but the panel, no two the same. */
+async function partPorts(panelPort: number): Promise<Map<string, number>> {
+  const taken = new Set([panelPort])
+  const ports = new Map<string, number>()
+  for (const [index, name] of PART_NAMES.entries()) {
+    const port = await freePort(FIRST_PART_PORT + index, taken)
+    taken.add(port)
+    ports.set(name, port)
+  }
+  return ports
+}
