@@ -4,9 +4,17 @@
 export interface HeartbeatValue {
   readonly tipus: 'batec'
   readonly data_ms: number
+  /** Instance of the bridge; `rebuts` and `bessons` count from its start. */
   readonly pont?: string
+  /** Messages received. */
   readonly rebuts?: number
+  /** Redeliveries that were merged with what was queued or stored already. */
   readonly bessons?: number
+  /** Settings in force, so that a bridge that starts finds them without reading the log back to its start. */
+  readonly retard_ms?: number
+  readonly marge_ms?: number
+  /** Written on the player's clock, before it met the machine's. */
+  readonly rellotge?: 'reproduccio'
 }
 
 export interface SettingsValue {

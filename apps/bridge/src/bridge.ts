@@ -1,0 +1,165 @@
+import { MQTT_TOPICS } from '@km0/contracts'
+import type { Health, Logger, Registry } from '@km0/runtime'
+import type { Log } from '@km0/transport'
+import { type MqttInput, openMqttInput } from '@km0/transport/mqtt-input'
+import { HEARTBEAT_ALARM_MS, type HealthSituation, registerHealth } from './bridge-health.ts'
+import { BridgeCounters, registerGauges } from './counters.ts'
+import { DECODERS } from './decoders/table.ts'
+import { Pipeline } from './pipeline.ts'
+import type { BridgeSettings } from './settings.ts'
+import { readInForce } from './settings-in-force.ts'
+
+const RETRY_MS = 1_000
+const TICK_MS = 1_000
+const DISCONNECT_MS = 1_000
+
+export interface BridgeParts {
+  readonly settings: BridgeSettings
+  readonly log: Log
+  readonly logger: Logger
+  readonly metrics: Registry
+  readonly health: Health
+  /** A broken invariant: the program must end. */
+  readonly onFatal: (error: unknown) => void
+}
+
+/** MQTT to Kafka, at least once: the two connections of the pipeline, its health and its gauges. */
+export class Bridge {
+  readonly #parts: BridgeParts
+  readonly #counters: BridgeCounters
+  readonly #pipeline: Pipeline
+  readonly #startedMs = Date.now()
+  #input: MqttInput | null = null
+  #connectedSinceMs: number | null = null
+  #disconnectedSinceMs: number | null = Date.now()
+  #stopping = false
+  #timer: NodeJS.Timeout | null = null
+
+  constructor(parts: BridgeParts) {
+    const { settings, log, logger, metrics, health } = parts
+    this.#parts = parts
+    this.#counters = new BridgeCounters(metrics)
+    this.#pipeline = new Pipeline({
+      settings,
+      counters: this.#counters,
+      logger,
+      openSender: () => log.openProducer({ idempotent: true }),
+      machineMs: Date.now,
+      onRoom: () => this.#input?.release(),
+      onFatal: parts.onFatal,
+    })
+    registerHealth(health, () => this.#situation())
+    registerGauges(metrics, () => this.#gauges())
+  }
+
+  /** Connects both sides. Returns at once: either may be away and is tried for ever. */
+  start(): void {
+    this.#input = this.#openInput()
+    this.#readLog().catch((error: unknown) => this.#parts.onFatal(error))
+    this.#timer = setInterval(() => this.#everySecond(), TICK_MS)
+  }
+
+  /** Takes nothing more, writes what is queued within the time that is set for it, acknowledges, disconnects. */
+  async stop(): Promise<void> {
+    this.#stopping = true
+    if (this.#timer !== null) clearInterval(this.#timer)
+    this.#input?.stopTaking()
+    await this.#pipeline.stop(this.#parts.settings.KM0_BRIDGE_STOP_MS)
+    await this.#input?.close(DISCONNECT_MS)
+    this.#parts.logger.info({ left: this.#pipeline.state.queueMessages }, 'bridge stopped; what is left comes again from the broker')
+  }
+
+  #openInput(): MqttInput {
+    const { settings, logger } = this.#parts
+    const formats = settings.KM0_BRIDGE_FORMATS.map((name) => DECODERS[name].filter)
+    const filters = settings.KM0_CLOCK === 'play' ? [...formats, MQTT_TOPICS.clock] : formats
+    return openMqttInput(
+      {
+        url: settings.MQTT_URL,
+        clientId: settings.KM0_BRIDGE_CLIENT_ID,
+        filters,
+        keepaliveSeconds: settings.KM0_BRIDGE_KEEPALIVE_SECONDS,
+        connectTimeoutMs: 10_000,
+        reconnectMinMs: 250,
+        reconnectMaxMs: 5_000,
+      },
+      {
+        onDelivery: (delivery) => this.#pipeline.take(delivery),
+        onConnected: (sessionPresent) => this.#onConnected(sessionPresent),
+        onDisconnected: () => this.#onDisconnected(),
+        onSubscribed: () => {
+          this.#disconnectedSinceMs = null
+          logger.info({ filters }, 'subscribed')
+        },
+        onError: (error) => logger.warn({ error: error.message }, 'MQTT error'),
+      },
+    )
+  }
+
+  #onConnected(sessionPresent: boolean): void {
+    this.#counters.connections.inc()
+    this.#connectedSinceMs = Date.now()
+    this.#pipeline.setConnected(this.#connectedSinceMs)
+    if (this.#input?.subscribed() === true) this.#disconnectedSinceMs = null
+    this.#parts.logger.info({ sessionPresent }, 'connected to the MQTT broker')
+  }
+
+  #onDisconnected(): void {
+    this.#counters.disconnections.inc()
+    const lastedMs = Date.now() - (this.#connectedSinceMs ?? Date.now())
+    this.#connectedSinceMs = null
+    this.#disconnectedSinceMs = Date.now()
+    this.#pipeline.setConnected(null)
+    if (!this.#stopping) this.#parts.logger.warn({ lastedMs }, 'the connection to the MQTT broker ended')
+  }
+
+  /** Reads the log, again until it answers. */
+  async #readLog(): Promise<void> {
+    const { log, logger } = this.#parts
+    while (!this.#stopping && !this.#pipeline.state.logKnown) {
+      try {
+        const inForce = await readInForce(log)
+        this.#pipeline.know(inForce)
+        logger.info({ partitions: inForce.size }, 'log read')
+      } catch (error) {
+        logger.warn({ error: error instanceof Error ? error.message : String(error) }, 'the log cannot be read yet')
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+      }
+    }
+  }
+
+  #everySecond(): void {
+    const reason = this.#pipeline.beatWhenDue()
+    if (reason !== null) this.#counters.countHeld(reason, TICK_MS / 1000)
+  }
+
+  #heartbeatAlarm(): boolean {
+    const { onMachineClock, lastBeatMs } = this.#pipeline.state
+    return onMachineClock && Date.now() - Math.max(lastBeatMs ?? 0, this.#startedMs) > HEARTBEAT_ALARM_MS
+  }
+
+  #situation(): HealthSituation {
+    return {
+      ...this.#pipeline.state,
+      nowMs: Date.now(),
+      startedMs: this.#startedMs,
+      subscribed: this.#input?.subscribed() === true,
+      disconnectedSinceMs: this.#disconnectedSinceMs,
+      heartbeatAlarm: this.#heartbeatAlarm(),
+    }
+  }
+
+  #gauges() {
+    const { queueMessages, queueBytes, lastMessageMs, lastBeatMs } = this.#pipeline.state
+    const since = (ms: number | null) => (ms === null ? null : (Date.now() - ms) / 1000)
+    return {
+      queueMessages,
+      queueBytes,
+      held: this.#input?.held() === true,
+      connected: this.#input?.subscribed() === true,
+      secondsSinceMessage: since(lastMessageMs),
+      secondsSinceHeartbeat: since(lastBeatMs),
+      heartbeatAlarm: this.#heartbeatAlarm(),
+    }
+  }
+}

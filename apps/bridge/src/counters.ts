@@ -1,0 +1,111 @@
+import type { BridgeRefusal } from '@km0/contracts'
+import { Counter, Gauge, type Registry } from '@km0/runtime'
+import { HOLD_REASONS, type HoldReason } from './heartbeat-rule.ts'
+
+const REFUSALS: readonly BridgeRefusal[] = [
+  'identitat',
+  'json',
+  'buit',
+  'retingut',
+  'utf8',
+  'massa-gran',
+  'no-posicio',
+  'sense-format',
+  'camps',
+  'rebutjat-per-kafka',
+]
+
+/** What the gauges show, asked for when somebody looks. */
+export interface BridgeGauges {
+  readonly queueMessages: number
+  readonly queueBytes: number
+  readonly held: boolean
+  readonly connected: boolean
+  /** Null before the first. */
+  readonly secondsSinceMessage: number | null
+  readonly secondsSinceHeartbeat: number | null
+  readonly heartbeatAlarm: boolean
+}
+
+/** Everything that the bridge counts, under Prometheus names. Counters begin at 0 with the process. */
+export class BridgeCounters {
+  readonly received: Counter
+  readonly acknowledged: Counter
+  readonly stored: Counter
+  readonly refused: Counter<'reason'>
+  readonly merged: Counter
+  readonly connections: Counter
+  readonly disconnections: Counter
+  readonly kafkaFailures: Counter
+  readonly heartbeats: Counter
+  readonly heartbeatsHeld: Counter<'reason'>
+  /** Also in heartbeats: cumulative since the start of this instance. */
+  receivedTotal = 0
+  mergedTotal = 0
+
+  constructor(metrics: Registry) {
+    const counter = (name: string, help: string) => new Counter({ name: `km0_bridge_${name}_total`, help, registers: [metrics] })
+    this.received = counter('received', 'MQTT messages received, redeliveries included')
+    this.acknowledged = counter('acknowledged', 'PUBACKs sent')
+    this.stored = counter('stored', 'records that Kafka has acknowledged, heartbeats, settings and dead letters included')
+    this.merged = counter('merged', 'redeliveries merged with a message queued or stored already')
+    this.connections = counter('connections', 'connections to the MQTT broker')
+    this.disconnections = counter('disconnections', 'connections to the MQTT broker that ended')
+    this.kafkaFailures = counter('kafka_failures', 'attempts to write to Kafka that failed and were repeated')
+    this.heartbeats = counter('heartbeats', 'heartbeats given to the queue, one for all partitions')
+    this.refused = new Counter({
+      name: 'km0_bridge_refused_total',
+      help: 'messages sent to the dead letters, by reason',
+      labelNames: ['reason'],
+      registers: [metrics],
+    })
+    this.heartbeatsHeld = new Counter({
+      name: 'km0_bridge_heartbeat_held_seconds_total',
+      help: 'time during which a due heartbeat was held back, by reason',
+      labelNames: ['reason'],
+      registers: [metrics],
+    })
+    // A series that is there from the start: an alarm on its increase sees the first one too.
+    for (const reason of REFUSALS) this.refused.inc({ reason }, 0)
+    for (const reason of HOLD_REASONS) this.heartbeatsHeld.inc({ reason }, 0)
+  }
+
+  countReceived(): void {
+    this.received.inc()
+    this.receivedTotal += 1
+  }
+
+  countMerged(): void {
+    this.merged.inc()
+    this.mergedTotal += 1
+  }
+
+  countRefused(reason: BridgeRefusal): void {
+    this.refused.inc({ reason })
+  }
+
+  countHeld(reason: HoldReason, seconds: number): void {
+    this.heartbeatsHeld.inc({ reason }, seconds)
+  }
+}
+
+/** Registers gauges that ask `read` at every scrape. */
+export function registerGauges(metrics: Registry, read: () => BridgeGauges): void {
+  const gauge = (name: string, help: string, value: (gauges: BridgeGauges) => number | null) => {
+    new Gauge({
+      name: `km0_bridge_${name}`,
+      help,
+      registers: [metrics],
+      collect() {
+        this.set(value(read()) ?? Number.NaN)
+      },
+    })
+  }
+  gauge('queue_messages', 'messages received and not yet in Kafka', (gauges) => gauges.queueMessages)
+  gauge('queue_bytes', 'bytes of them', (gauges) => gauges.queueBytes)
+  gauge('input_held', '1 while the queue is full and MQTT input is held', (gauges) => Number(gauges.held))
+  gauge('mqtt_connected', '1 while connected and subscribed', (gauges) => Number(gauges.connected))
+  gauge('seconds_since_message', 'seconds since the last MQTT message, NaN before the first', (gauges) => gauges.secondsSinceMessage)
+  gauge('seconds_since_heartbeat', 'seconds since the last heartbeat, NaN before the first', (gauges) => gauges.secondsSinceHeartbeat)
+  gauge('heartbeat_alarm', '1 when heartbeats are held back longer than a backlog explains', (gauges) => Number(gauges.heartbeatAlarm))
+}

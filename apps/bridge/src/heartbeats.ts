@@ -1,0 +1,88 @@
+import { type HeartbeatValue, type SettingsValue, TOPICS } from '@km0/contracts'
+import type { OutRecord } from '@km0/transport'
+import type { BridgeCounters } from './counters.ts'
+import type { IntakeQueue, QueueItem } from './intake-queue.ts'
+import type { PartitionInForce, WatermarkSettings } from './settings-in-force.ts'
+
+export interface ControlParts {
+  readonly queue: IntakeQueue
+  readonly counters: BridgeCounters
+  /** Name of this instance, in every heartbeat. */
+  readonly instance: string
+  readonly watermark: WatermarkSettings
+  readonly machineMs: () => number
+}
+
+/** Puts heartbeats and settings records into the queue, each to every partition, in order with the positions. */
+export class ControlWriter {
+  readonly #parts: ControlParts
+  #inForce: ReadonlyMap<number, PartitionInForce> = new Map()
+  #lastBeatMs: number | null = null
+
+  constructor(parts: ControlParts) {
+    this.#parts = parts
+  }
+
+  /** Clock time of the last heartbeat; null before the first. */
+  get lastBeatMs(): number | null {
+    return this.#lastBeatMs
+  }
+
+  /** What the log says, read before the first item is taken from the queue. */
+  know(inForce: ReadonlyMap<number, PartitionInForce>): void {
+    this.#inForce = inForce
+  }
+
+  /**
+   * A heartbeat at `ms` to every partition. `playing`: on the player's clock. The partitions may not be known yet: they are when its
+   * turn comes.
+   */
+  beat(ms: number, playing: boolean): void {
+    const { counters, instance, watermark } = this.#parts
+    const value: HeartbeatValue = {
+      tipus: 'batec',
+      data_ms: ms,
+      pont: instance,
+      rebuts: counters.receivedTotal,
+      bessons: counters.mergedTotal,
+      retard_ms: watermark.delayMs,
+      marge_ms: watermark.allowedLatenessMs,
+      ...(playing ? { rellotge: 'reproduccio' } : {}),
+    }
+    this.#lastBeatMs = ms
+    counters.heartbeats.inc()
+    const text = JSON.stringify(value)
+    this.#push(() => [...this.#inForce.keys()].map((partition) => control(partition, text, ms)))
+  }
+
+  /** The settings, at a time that `timeMs` tells when the item's turn comes, to each partition where others are in force. */
+  settings(timeMs: () => number): void {
+    const { delayMs, allowedLatenessMs } = this.#parts.watermark
+    this.#push(() => {
+      const ms = timeMs()
+      const value: SettingsValue = { tipus: 'parametres', data_ms: ms, retard_ms: delayMs, marge_ms: allowedLatenessMs }
+      const differ = [...this.#inForce].filter(
+        ([, { settings }]) => settings?.delayMs !== delayMs || settings.allowedLatenessMs !== allowedLatenessMs,
+      )
+      return differ.map(([partition]) => control(partition, JSON.stringify(value), ms))
+    })
+  }
+
+  #push(produce: () => readonly OutRecord[]): void {
+    const item: QueueItem = {
+      key: null,
+      records: [],
+      produce,
+      topic: TOPICS.positions.name,
+      payload: Buffer.alloc(0),
+      bytes: 0,
+      receivedAtMs: this.#parts.machineMs(),
+      acknowledgers: [],
+    }
+    this.#parts.queue.push(item)
+  }
+}
+
+function control(partition: number, value: string, timestampMs: number): OutRecord {
+  return { topic: TOPICS.positions.name, key: null, value, timestampMs, partition }
+}

@@ -1,0 +1,108 @@
+import { MQTT_TOPICS, TOPICS } from '@km0/contracts'
+import type { OutRecord } from '@km0/transport'
+import type { MqttDelivery } from '@km0/transport/mqtt-input'
+import type { BridgeCounters } from './counters.ts'
+import { deadLetter, type Refusal } from './dead-letter.ts'
+import { type DecodeLimits, decode } from './decoders/table.ts'
+import type { IntakeQueue } from './intake-queue.ts'
+import { deliveryKey } from './merge-memory.ts'
+import type { PlayClock } from './play-clock.ts'
+
+export interface IntakeParts {
+  readonly queue: IntakeQueue
+  readonly counters: BridgeCounters
+  readonly limits: DecodeLimits
+  /** Arrival time that the next record gets; null while the player has not said it. */
+  readonly nowMs: () => number | null
+  readonly machineMs: () => number
+  /** In play mode only. */
+  readonly play: PlayClock | null
+  /** Writes a heartbeat of the player's clock. */
+  readonly beat: (ms: number) => void
+  /** The player's clock has moved. */
+  readonly onClock: () => void
+  readonly onAccepted: (van: string, eventMs: number | null, arrivalMs: number) => void
+  readonly onRefused: (topic: string, refusal: Refusal) => void
+}
+
+/** Room that an item takes besides its bytes. */
+const ITEM_OVERHEAD_BYTES = 200
+
+/** Takes deliveries in order: finds twins, decodes, stamps, queues. */
+export class Intake {
+  readonly #parts: IntakeParts
+  #lastMessageMs: number | null = null
+
+  constructor(parts: IntakeParts) {
+    this.#parts = parts
+  }
+
+  /** Machine's time of the last delivery; null before the first. */
+  get lastMessageMs(): number | null {
+    return this.#lastMessageMs
+  }
+
+  /** Takes one delivery; `hold` when the queue has no room for another. */
+  take(delivery: MqttDelivery): 'more' | 'hold' {
+    const { queue, counters, machineMs, play } = this.#parts
+    this.#lastMessageMs = machineMs()
+    counters.countReceived()
+    const key = deliveryKey(delivery.topic, delivery.payload, delivery.retain)
+    const acknowledge = () => {
+      const sent = delivery.acknowledge()
+      if (sent) counters.acknowledged.inc()
+      return sent
+    }
+    if (queue.offer(key, acknowledge) !== 'new') counters.countMerged()
+    else if (play !== null && delivery.topic === MQTT_TOPICS.clock && !delivery.retain) this.#tick(play, key, delivery, acknowledge)
+    else this.#message(key, delivery, acknowledge)
+    return queue.full ? 'hold' : 'more'
+  }
+
+  #message(key: string, { topic, payload, retain }: MqttDelivery, acknowledge: () => boolean): void {
+    const { limits, nowMs, onAccepted } = this.#parts
+    const arrivalMs = nowMs()
+    const decoded = decode(topic, payload, retain, limits)
+    if (decoded.kind === 'refused') {
+      this.#refuse(key, topic, payload, decoded, acknowledge)
+      return
+    }
+    const record = {
+      topic: TOPICS.positions.name,
+      key: decoded.van,
+      value: decoded.value,
+      ...(arrivalMs === null ? {} : { timestampMs: arrivalMs }),
+    }
+    this.#push(key, topic, payload, [record], acknowledge)
+    if (arrivalMs !== null) onAccepted(decoded.van, decoded.eventMs, arrivalMs)
+  }
+
+  /** Heartbeats for what the clock has passed come before everything later; the tick itself is acknowledged behind them. */
+  #tick(play: PlayClock, key: string, { topic, payload }: MqttDelivery, acknowledge: () => boolean): void {
+    const tick = play.tick(payload)
+    if (tick.kind === 'refused') {
+      this.#refuse(key, topic, payload, { reason: 'camps', detail: tick.detail }, acknowledge)
+      return
+    }
+    for (const ms of tick.heartbeatsMs) this.#parts.beat(ms)
+    this.#push(key, topic, payload, [], acknowledge)
+    this.#parts.onClock()
+  }
+
+  #refuse(key: string, topic: string, payload: Buffer, refusal: Refusal, acknowledge: () => boolean): void {
+    const { counters, nowMs, onRefused } = this.#parts
+    counters.countRefused(refusal.reason)
+    onRefused(topic, refusal)
+    this.#push(key, topic, Buffer.alloc(0), [deadLetter(topic, payload, refusal, nowMs())], acknowledge)
+  }
+
+  #push(key: string, topic: string, payload: Buffer, records: readonly OutRecord[], acknowledge: () => boolean): void {
+    const bytes = records.reduce((sum, record) => sum + sizeOf(record), ITEM_OVERHEAD_BYTES)
+    const receivedAtMs = this.#parts.machineMs()
+    this.#parts.queue.push({ key, records, topic, payload, bytes, receivedAtMs, acknowledgers: [acknowledge] })
+  }
+}
+
+function sizeOf({ key, value }: OutRecord): number {
+  return Buffer.byteLength(value ?? '') + Buffer.byteLength(key ?? '')
+}

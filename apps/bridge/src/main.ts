@@ -1,0 +1,15 @@
+import { serveOperations, startProgram } from '@km0/runtime'
+import { openLog } from '@km0/transport'
+import { Bridge } from './bridge.ts'
+import { bridgeEnvironment } from './settings.ts'
+
+const { settings, log: logger, metrics, health, shutdown } = startProgram('bridge', bridgeEnvironment)
+
+const operations = await serveOperations({ host: settings.KM0_HTTP_HOST, port: settings.KM0_HTTP_PORT, health, metrics })
+shutdown.add('operations', () => operations.close())
+logger.info({ port: operations.port }, 'health and metrics')
+
+const log = openLog({ brokers: settings.KAFKA_BROKERS, clientId: settings.KM0_BRIDGE_CLIENT_ID, logger })
+const bridge = new Bridge({ settings, log, logger, metrics, health, onFatal: (error) => shutdown.fail(error) })
+bridge.start()
+shutdown.add('bridge', () => bridge.stop())

@@ -1,0 +1,37 @@
+import { createHash } from 'node:crypto'
+
+/** Longer payloads are told apart by their digest, so that the memory stays small. */
+const MAX_LITERAL_BYTES = 512
+
+/**
+ * What makes two deliveries twins: topic, payload, and whether it is a retained copy. The broker's DUP flag says less: aedes does not
+ * set it, and after a restart of the broker a publisher's own repetition has none.
+ */
+export function deliveryKey(topic: string, payload: Buffer, retain: boolean): string {
+  const body = payload.length <= MAX_LITERAL_BYTES ? payload.toString('latin1') : createHash('sha256').update(payload).digest('base64')
+  return `${retain ? 'r' : 'n'}${topic}\0${body}`
+}
+
+/** The last `capacity` keys that were added; the oldest goes first. Adding one again makes it new. */
+export class MergeMemory {
+  readonly #capacity: number
+  readonly #keys = new Set<string>()
+
+  constructor(capacity: number) {
+    this.#capacity = capacity
+  }
+
+  has(key: string): boolean {
+    return this.#keys.has(key)
+  }
+
+  add(key: string): void {
+    this.#keys.delete(key)
+    this.#keys.add(key)
+    if (this.#keys.size > this.#capacity) this.#keys.delete(this.#keys.keys().next().value as string)
+  }
+
+  get size(): number {
+    return this.#keys.size
+  }
+}

@@ -1,0 +1,222 @@
+import { randomUUID } from 'node:crypto'
+import { TOPICS } from '@km0/contracts'
+import type { Logger } from '@km0/runtime'
+import type { MqttDelivery } from '@km0/transport/mqtt-input'
+import type { BridgeCounters } from './counters.ts'
+import { Forwarder, type RecordSender } from './forwarder.ts'
+import { HEARTBEAT_RULE, type HoldReason, holdReason } from './heartbeat-rule.ts'
+import { ControlWriter } from './heartbeats.ts'
+import { Intake } from './intake.ts'
+import { IntakeQueue } from './intake-queue.ts'
+import { LatenessTracker } from './lateness.ts'
+import { HEARTBEAT_EVERY_MS, PlayClock } from './play-clock.ts'
+import type { BridgeSettings } from './settings.ts'
+import type { PartitionInForce } from './settings-in-force.ts'
+
+/** A message that waits longer than this for Kafka holds heartbeats back. */
+const WAITING_MS = 2_000
+const MAX_BATCH_BYTES = 850_000
+
+export interface PipelineParts {
+  readonly settings: BridgeSettings
+  readonly counters: BridgeCounters
+  readonly logger: Logger
+  readonly openSender: () => Promise<RecordSender>
+  readonly machineMs: () => number
+  /** The queue has room again. */
+  readonly onRoom: () => void
+  /** A broken invariant: the program must end. */
+  readonly onFatal: (error: unknown) => void
+}
+
+/**
+ * What happens to messages between MQTT and Kafka, whoever brings them.
+ *
+ *   take ─▶ Intake (twins, decoding, arrival time) ─▶ IntakeQueue ─▶ Forwarder ─▶ Kafka, and only then the acknowledgements
+ *                                 heartbeats, settings ──┘
+ *
+ * Messages are taken from the start. Nothing is written before the log has been read (`know`) and the clock is known; the settings
+ * record was queued first and is so the first in every partition.
+ */
+export class Pipeline {
+  readonly #parts: PipelineParts
+  readonly #queue: IntakeQueue
+  readonly #lateness = new LatenessTracker()
+  readonly #play: PlayClock | null
+  readonly #control: ControlWriter
+  readonly #intake: Intake
+  readonly #forwarder: Forwarder
+  #connectedSinceMs: number | null = null
+  /** Clock time when it was first known. */
+  #firstMs: number | null = null
+  #logKnown = false
+  #running: Promise<void> | null = null
+  #stopped = false
+
+  constructor(parts: PipelineParts) {
+    const { settings, counters, machineMs } = parts
+    this.#parts = parts
+    this.#queue = new IntakeQueue({
+      maxMessages: settings.KM0_BRIDGE_QUEUE_MESSAGES,
+      maxBytes: settings.KM0_BRIDGE_QUEUE_BYTES,
+      rememberedMessages: settings.KM0_BRIDGE_REMEMBERED_MESSAGES,
+    })
+    this.#play = settings.KM0_CLOCK === 'play' ? new PlayClock(machineMs) : null
+    this.#control = new ControlWriter({
+      queue: this.#queue,
+      counters,
+      instance: settings.KM0_BRIDGE_INSTANCE ?? randomUUID(),
+      watermark: { delayMs: settings.KM0_POSITIONS_DELAY_MS, allowedLatenessMs: settings.KM0_POSITIONS_ALLOWED_LATENESS_MS },
+      machineMs,
+    })
+    this.#intake = new Intake({
+      queue: this.#queue,
+      counters,
+      limits: { maxRecordBytes: TOPICS.positions.maxMessageBytes },
+      nowMs: () => this.nowMs(),
+      machineMs,
+      play: this.#play,
+      beat: (ms) => this.#control.beat(ms, true),
+      onClock: () => this.#onClock(),
+      onAccepted: (van, eventMs, arrivalMs) => this.#lateness.observe(van, eventMs, arrivalMs, this.#settled(arrivalMs)),
+      onRefused: (topic, { reason, detail }) => parts.logger.debug({ topic, reason, detail }, 'message refused'),
+    })
+    this.#forwarder = this.#makeForwarder()
+    this.#control.settings(() => this.#firstMs ?? machineMs())
+    this.#onClock()
+  }
+
+  /** Takes one delivery; `hold` when there is no room for another until `onRoom`. */
+  take(delivery: MqttDelivery): 'more' | 'hold' {
+    return this.#intake.take(delivery)
+  }
+
+  /** What the log says of each partition. From here on, and when the clock is known, the queue is written. */
+  know(inForce: ReadonlyMap<number, PartitionInForce>): void {
+    this.#control.know(inForce)
+    const partitions = [...inForce.values()]
+    const newestMs = Math.max(...partitions.map((partition) => partition.newestMs ?? Number.NEGATIVE_INFINITY))
+    if (this.#play !== null && Number.isFinite(newestMs)) this.#play.resume(newestMs, !partitions.some((partition) => partition.playing))
+    this.#logKnown = true
+    this.#onClock()
+  }
+
+  setConnected(sinceMs: number | null): void {
+    this.#connectedSinceMs = sinceMs
+  }
+
+  /** Arrival time of what comes now; null while the player has not said it. */
+  nowMs(): number | null {
+    return this.#play === null ? this.#parts.machineMs() : this.#play.nowMs()
+  }
+
+  /**
+   * On the machine's clock: writes a heartbeat when one is due and nothing speaks against it. Returns why it was held back, null when it
+   * was written or is not due. In play mode nothing is ever held back, and before the clocks meet the player's ticks write them.
+   */
+  beatWhenDue(): HoldReason | null {
+    if (!this.#logKnown || (this.#play !== null && !this.#play.met)) return null
+    const nowMs = this.nowMs()
+    if (nowMs === null || nowMs - (this.#control.lastBeatMs ?? Number.NEGATIVE_INFINITY) < HEARTBEAT_EVERY_MS) return null
+    const reason = this.#play === null ? this.#holdReason(nowMs) : null
+    if (reason === null) this.#control.beat(nowMs, false)
+    return reason
+  }
+
+  /** Writes what is queued, for `graceMs` at most. What is left was not acknowledged and comes again. */
+  async stop(graceMs: number): Promise<void> {
+    this.#stopped = true
+    if (this.#running === null) return
+    this.#forwarder.drain()
+    let timer: NodeJS.Timeout | undefined
+    // A request that waits for an answer cannot be called back.
+    const given = new Promise<void>((resolve) => {
+      timer = setTimeout(() => {
+        this.#forwarder.abandon()
+        resolve()
+      }, graceMs)
+    })
+    await Promise.race([this.#running, given])
+    clearTimeout(timer)
+  }
+
+  /** State for health and gauges. */
+  get state() {
+    return {
+      logKnown: this.#logKnown,
+      clockUnknown: this.nowMs() === null,
+      onMachineClock: this.#play === null || this.#play.met,
+      kafkaFailingSinceMs: this.#forwarder.failingSinceMs,
+      queueFull: this.#queue.full,
+      queueMessages: this.#queue.messages,
+      queueBytes: this.#queue.bytes,
+      lastMessageMs: this.#intake.lastMessageMs,
+      lastBeatMs: this.#control.lastBeatMs,
+    }
+  }
+
+  #onClock(): void {
+    const nowMs = this.nowMs()
+    if (nowMs === null) return
+    if (this.#firstMs === null) {
+      this.#firstMs = nowMs
+      this.#queue.stamp(nowMs)
+    }
+    if (this.#logKnown && !this.#stopped) this.#running ??= this.#forwarder.run().catch(this.#parts.onFatal)
+  }
+
+  #makeForwarder(): Forwarder {
+    const { settings, counters, logger, openSender, onRoom } = this.#parts
+    return new Forwarder(
+      this.#queue,
+      openSender,
+      { maxBatchRecords: settings.KM0_BRIDGE_BATCH_RECORDS, maxBatchBytes: MAX_BATCH_BYTES, retryMinMs: 100, retryMaxMs: 2_000 },
+      {
+        onStored: (records) => {
+          counters.stored.inc(records)
+          if (!this.#queue.full) onRoom()
+        },
+        onFailure: (error, attempt) => {
+          counters.kafkaFailures.inc()
+          logger.warn({ error: error.message, attempt, waiting: this.#queue.messages }, 'Kafka did not take a batch, trying again')
+        },
+        onRecovered: () => logger.info({ waiting: this.#queue.messages }, 'Kafka takes batches again'),
+        onRefused: (refusal) => {
+          counters.countRefused(refusal.reason)
+          logger.warn({ ...refusal }, 'Kafka refuses a record, it goes to the dead letters')
+        },
+      },
+    )
+  }
+
+  /** End of what may have left a backlog; null while there is no connection. */
+  #recoveredMs(): number | null {
+    if (this.#connectedSinceMs === null) return null
+    return Math.max(this.#connectedSinceMs, this.#forwarder.outageEndedMs ?? Number.NEGATIVE_INFINITY)
+  }
+
+  #mayDrain(nowMs: number): boolean {
+    const recoveredMs = this.#recoveredMs()
+    return recoveredMs === null || nowMs - recoveredMs < HEARTBEAT_RULE.backlogLimitMs
+  }
+
+  /** Nothing is being drained, so that lateness is the vans' own. */
+  #settled(nowMs: number): boolean {
+    return !this.#mayDrain(nowMs) && this.#forwarder.failingSinceMs === null
+  }
+
+  #holdReason(nowMs: number): HoldReason | null {
+    const oldestMs = this.#queue.oldestReceivedAtMs
+    const waitsLong = oldestMs !== null && nowMs - oldestMs > WAITING_MS
+    return holdReason(
+      {
+        nowMs,
+        connectedSinceMs: this.#connectedSinceMs,
+        outageEndedMs: this.#forwarder.outageEndedMs,
+        waitingForKafka: this.#forwarder.failingSinceMs !== null || this.#queue.full || waitsLong,
+        medianExcessLatenessMs: this.#mayDrain(nowMs) ? this.#lateness.medianExcessMs(this.#recoveredMs() ?? nowMs, nowMs) : null,
+      },
+      { ...HEARTBEAT_RULE, delayMs: this.#parts.settings.KM0_POSITIONS_DELAY_MS },
+    )
+  }
+}

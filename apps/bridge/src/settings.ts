@@ -1,0 +1,32 @@
+import { commonEnvironment } from '@km0/runtime'
+import { z } from 'zod'
+
+const count = (fallback: number, min: number, max: number) => z.coerce.number().int().min(min).max(max).default(fallback)
+
+/** Settings of the bridge. Times in ms, sizes in bytes, unless the name says otherwise. */
+export const bridgeEnvironment = commonEnvironment.extend({
+  KM0_POSITIONS_DELAY_MS: count(45_000, 0, 3_600_000).describe('watermark delay that is written into the log'),
+  KM0_POSITIONS_ALLOWED_LATENESS_MS: count(0, 0, 3_600_000).describe('allowed lateness that is written into the log'),
+  KM0_BRIDGE_CLIENT_ID: z
+    .string()
+    .min(1)
+    .max(64)
+    .default('km0-pont')
+    .describe('MQTT client id; fixed, as the broker parks messages under it'),
+  KM0_BRIDGE_INSTANCE: z.string().min(1).max(64).optional().describe('name of this instance in heartbeats; default a random one'),
+  KM0_BRIDGE_FORMATS: z
+    .string()
+    .default('own,owntracks,hfp')
+    .transform((text) => text.split(','))
+    .pipe(z.array(z.enum(['own', 'owntracks', 'hfp'])).min(1))
+    .describe('formats to subscribe to'),
+  KM0_BRIDGE_KEEPALIVE_SECONDS: count(20, 1, 600).describe('MQTT keepalive; a dead connection is given up after 1.5 times this'),
+  // Packet ids end at 65,535, and what lies in the sockets comes on top.
+  KM0_BRIDGE_QUEUE_MESSAGES: count(20_000, 10, 30_000).describe('messages received and not yet in Kafka'),
+  KM0_BRIDGE_QUEUE_BYTES: count(64 * 1024 * 1024, 1024, 1024 ** 3).describe('bytes of them'),
+  KM0_BRIDGE_REMEMBERED_MESSAGES: count(20_000, 0, 1_000_000).describe('acknowledged messages whose redelivery is recognised'),
+  KM0_BRIDGE_BATCH_RECORDS: count(2_000, 1, 20_000).describe('records in one request to Kafka'),
+  KM0_BRIDGE_STOP_MS: count(6_000, 0, 60_000).describe('time to empty the queue at the end'),
+})
+
+export type BridgeSettings = z.infer<typeof bridgeEnvironment>
