@@ -211,7 +211,7 @@ class CheckpointedConsumer implements PartitionConsumer {
       const isLast = start + size >= batch.messages.length
       // The last records of a batch may be control records, which are not shown.
       const nextOffset = toOffset(isLast ? batch.lastOffset() : last.offset) + 1
-      const applied = await this.#options.onSlice({
+      const applied = await this.#slice({
         topic,
         partition,
         records: messages.map((message) => toLogRecord(partition, message)),
@@ -230,6 +230,16 @@ class CheckpointedConsumer implements PartitionConsumer {
       resolveOffset(last.offset)
       this.#expected.set(`${topic}/${partition}`, nextOffset)
       await heartbeat()
+    }
+  }
+
+  /** A slice that failed may be half applied: its partition starts anew from what is stored. */
+  async #slice(slice: PartitionSlice): Promise<boolean> {
+    try {
+      return await this.#options.onSlice(slice)
+    } catch (error) {
+      this.#expected.delete(`${slice.topic}/${slice.partition}`)
+      throw error
     }
   }
 

@@ -1,0 +1,97 @@
+import type { CheckpointStore } from '@km0/checkpoints'
+import type { Logger } from '@km0/runtime'
+import type { PartitionTask } from './partition-task.ts'
+import type { PositionsMetrics } from './positions-metrics.ts'
+
+export const POSITIONS_PIPELINE = 'positions'
+
+/** After a failure the next try comes sooner than the interval. */
+const RETRY_MS = 5_000
+
+export interface CheckpointerOptions {
+  readonly store: CheckpointStore
+  readonly epoch: number
+  readonly intervalMs: number
+  readonly metrics: PositionsMetrics
+  readonly log: Logger
+}
+
+/** Decides when a partition's state is stored, and finds it again. The machine's clock rules it, in play mode too. */
+export class Checkpointer {
+  readonly #options: CheckpointerOptions
+  /** Partition -> machine time of its newest checkpoint, or of taking it over. */
+  readonly #storedAtMs = new Map<number, number>()
+  readonly #dueAtMs = new Map<number, number>()
+  #failure: string | null = null
+
+  constructor(options: CheckpointerOptions) {
+    this.#options = options
+  }
+
+  /** Why the last checkpoint failed; null when it did not. */
+  get failure(): string | null {
+    return this.#failure
+  }
+
+  /** Restores a task from the newest checkpoint at or below `firstOffset`. False when there is none: the task stays as new. */
+  async restore(task: PartitionTask, firstOffset: number): Promise<boolean> {
+    const { store, epoch, metrics, log } = this.#options
+    const { partition } = task
+    const { checkpoint, damaged } = await store.newestAtOrBelow(POSITIONS_PIPELINE, epoch, partition, firstOffset)
+    for (const { entry, reason } of damaged) {
+      metrics.damagedCheckpoints.inc()
+      log.error({ partition, offset: entry.offset, reason }, 'a checkpoint is damaged; the one before it is taken')
+    }
+    this.#taken(partition)
+    if (checkpoint === null) return false
+    task.restore(checkpoint.snapshot, checkpoint.offset)
+    return true
+  }
+
+  isDue(partition: number): boolean {
+    return Date.now() >= (this.#dueAtMs.get(partition) ?? 0)
+  }
+
+  /**
+   * Stores the state, then commits its offset, so that a committed offset always has its checkpoint. A store that fails is counted and
+   * tried again soon; nothing is committed then. Errors of `commit` pass through.
+   */
+  async store(task: PartitionTask, commit: (nextOffset: number) => Promise<void>): Promise<void> {
+    const { store, epoch, metrics, log } = this.#options
+    const { partition, nextOffset } = task
+    const done = metrics.checkpointSeconds.startTimer()
+    try {
+      const bytes = await store.put({ pipeline: POSITIONS_PIPELINE, partition, offset: nextOffset, epoch, snapshot: task.snapshot() })
+      metrics.checkpointBytes.set({ partition }, bytes)
+    } catch (error) {
+      this.#failure = error instanceof Error ? error.message : String(error)
+      metrics.checkpointFailures.inc()
+      log.error({ err: error, partition, offset: nextOffset }, 'a checkpoint could not be stored; it is tried again')
+      this.#dueAtMs.set(partition, Date.now() + RETRY_MS)
+      return
+    }
+    this.#failure = null
+    await commit(nextOffset)
+    done()
+    this.#taken(partition)
+  }
+
+  #taken(partition: number): void {
+    this.#storedAtMs.set(partition, Date.now())
+    this.#dueAtMs.set(partition, Date.now() + this.#options.intervalMs)
+  }
+
+  /** All partitions are gone. */
+  drop(): void {
+    this.#storedAtMs.clear()
+    this.#dueAtMs.clear()
+    this.#options.metrics.checkpointAgeSeconds.reset()
+  }
+
+  /** Refreshes the ages for a scrape. */
+  observeAges(): void {
+    for (const [partition, storedAtMs] of this.#storedAtMs) {
+      this.#options.metrics.checkpointAgeSeconds.set({ partition }, (Date.now() - storedAtMs) / 1000)
+    }
+  }
+}

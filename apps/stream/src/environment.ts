@@ -1,0 +1,27 @@
+import { join } from 'node:path'
+import { commonEnvironment } from '@km0/runtime'
+import { z } from 'zod'
+
+const positive = (fallback: number) => z.coerce.number().int().positive().default(fallback)
+
+/** Settings of apps/stream beside the common ones. */
+export const streamEnvironment = commonEnvironment.extend({
+  /** Where checkpoints go; default: `checkpoints` in KM0_DATA_DIR. One machine sees it: a second instance elsewhere needs a shared folder. */
+  KM0_CHECKPOINT_DIR: z.string().optional(),
+  KM0_CHECKPOINT_INTERVAL_MS: positive(30_000),
+  /** Checkpoints of a partition that are kept. */
+  KM0_CHECKPOINT_KEEP: z.coerce.number().int().min(2).default(5),
+  /** Records that are handled between two heartbeats to the group. */
+  KM0_STREAM_SLICE_RECORDS: positive(5_000),
+  KM0_STREAM_SESSION_TIMEOUT_MS: positive(6_000),
+  /** Days that rows of distances and sessions stay in PostgreSQL. */
+  KM0_RESULT_RETENTION_DAYS: positive(30),
+  /** Days that tracks stay: at most 8,640 rows a van and day. */
+  KM0_TRACK_RETENTION_DAYS: positive(3),
+})
+
+export type StreamSettings = z.infer<typeof streamEnvironment>
+
+export function checkpointDirectory(settings: StreamSettings): string {
+  return settings.KM0_CHECKPOINT_DIR ?? join(settings.KM0_DATA_DIR, 'checkpoints')
+}

@@ -1,0 +1,158 @@
+import { isUtf8 } from 'node:buffer'
+import { type Emission, encodeSource, type MarkValue, type PipelineHost, RECORD_FLAGS, TOPICS } from '@km0/contracts'
+import type { LogRecord, OutRecord } from '@km0/transport'
+import { z } from 'zod'
+
+/** How many records of a slice had each outcome. Names are those of RECORD_FLAGS that a person asks for. */
+export type Outcome = 'accepted' | 'invalid' | 'future' | 'ancient' | 'late' | 'partlyLate' | 'duplicate' | 'heartbeat' | 'settings'
+
+const OUTCOMES: readonly Outcome[] = [
+  'accepted',
+  'invalid',
+  'future',
+  'ancient',
+  'late',
+  'partlyLate',
+  'duplicate',
+  'heartbeat',
+  'settings',
+]
+
+export interface SliceResult {
+  /** What is to be written, in order. */
+  readonly records: readonly OutRecord[]
+  readonly outcomes: ReadonlyMap<Outcome, number>
+}
+
+const taskSnapshot = z.object({
+  version: z.literal(1),
+  host: z.string(),
+  heartbeatMs: z.number().int().nullable(),
+  recordMs: z.number().int().nullable(),
+})
+
+/**
+ * The work on one source partition: its pipeline state, and what goes to which topic. A pure function of the partition's records: it reads
+ * no clock, so a restored task writes the same bytes.
+ *
+ * Results for the panel keep their order and go to the partition of their source. Live points are coalesced: of each van the last of a
+ * slice.
+ */
+export class PartitionTask {
+  readonly partition: number
+  readonly #epoch: number
+  readonly #host: PipelineHost
+  #nextOffset: number
+  #heartbeatMs: number | null = null
+  #recordMs: number | null = null
+
+  /** A task without a past, for a partition that is read from its start. */
+  constructor(partition: number, epoch: number, host: PipelineHost, nextOffset: number) {
+    this.partition = partition
+    this.#epoch = epoch
+    this.#host = host
+    this.#nextOffset = nextOffset
+  }
+
+  get nextOffset(): number {
+    return this.#nextOffset
+  }
+
+  get watermarkMs(): number {
+    return this.#host.watermarkMs(this.partition)
+  }
+
+  get progressMs(): number {
+    return this.#host.progressMs(this.partition)
+  }
+
+  /** Applies a stretch of the partition's log. `nextOffset` is where it goes on after it. */
+  apply(records: readonly LogRecord[], nextOffset: number): SliceResult {
+    const out: OutRecord[] = []
+    const live = new Map<string, OutRecord>()
+    const counts = new Array<number>(OUTCOMES.length).fill(0)
+    for (const record of records) {
+      const flags = this.#applyOne(record)
+      for (let index = 0; index < OUTCOMES.length; index += 1) {
+        if ((flags & RECORD_FLAGS[OUTCOMES[index] as Outcome]) !== 0) counts[index] = (counts[index] ?? 0) + 1
+      }
+      if ((flags & RECORD_FLAGS.emitted) === 0) continue
+      for (const emission of this.#host.drain()) {
+        const result = this.#resultOf(emission, record.timestampMs)
+        if (emission.output === 'viu' && emission.key !== null) live.set(emission.key, result)
+        else out.push(result)
+      }
+    }
+    this.#nextOffset = nextOffset
+    out.push(...live.values())
+    return { records: out, outcomes: new Map(OUTCOMES.map((outcome, index) => [outcome, counts[index] ?? 0])) }
+  }
+
+  #applyOne(record: LogRecord): number {
+    const { value } = record
+    const text = value === null ? null : value.toString('utf8')
+    const flags = this.#host.onRecord(
+      this.partition,
+      record.offset,
+      record.timestampMs,
+      record.key,
+      text,
+      value === null ? 0 : value.length,
+      value === null || isUtf8(value),
+    )
+    if (this.#recordMs === null || record.timestampMs > this.#recordMs) this.#recordMs = record.timestampMs
+    if ((flags & RECORD_FLAGS.heartbeat) !== 0 && (this.#heartbeatMs === null || record.timestampMs > this.#heartbeatMs)) {
+      this.#heartbeatMs = record.timestampMs
+    }
+    return flags
+  }
+
+  #resultOf(emission: Emission, timestampMs: number): OutRecord {
+    const topic = TOPIC_OF[emission.output]
+    const result: OutRecord = {
+      topic,
+      key: emission.key,
+      value: emission.value,
+      headers: encodeSource({ epoch: this.#epoch, partition: emission.partition, offset: emission.offset }),
+      timestampMs,
+    }
+    return topic === TOPICS.panel.name ? { ...result, partition: emission.partition } : result
+  }
+
+  /** How far this partition has come, for the topic of marks. */
+  mark(): OutRecord {
+    const finite = (ms: number) => (Number.isFinite(ms) ? ms : null)
+    const value: MarkValue = {
+      particio: this.partition,
+      offset: this.#nextOffset,
+      marca_aigua_ms: finite(this.watermarkMs),
+      progres_ms: finite(this.progressMs),
+      darrer_batec_ms: this.#heartbeatMs,
+      darrer_registre_ms: this.#recordMs,
+      epoca: this.#epoch,
+    }
+    return { topic: TOPICS.marks.name, key: String(this.partition), value: JSON.stringify(value) }
+  }
+
+  /** The whole state as text, as of `nextOffset`. */
+  snapshot(): string {
+    return JSON.stringify({ version: 1, host: this.#host.snapshot(), heartbeatMs: this.#heartbeatMs, recordMs: this.#recordMs })
+  }
+
+  /** Takes over a state. Throws when the text is not of this version. */
+  restore(snapshot: string, nextOffset: number): void {
+    const state = taskSnapshot.parse(JSON.parse(snapshot))
+    this.#host.restore(state.host)
+    this.#heartbeatMs = state.heartbeatMs
+    this.#recordMs = state.recordMs
+    this.#nextOffset = nextOffset
+  }
+}
+
+const TOPIC_OF: Readonly<Record<Emission['output'], string>> = {
+  panell: TOPICS.panel.name,
+  tardans: TOPICS.late.name,
+  rebutjats: TOPICS.deadLetters.name,
+  viu: TOPICS.live.name,
+  alertes: TOPICS.stockAlerts.name,
+}

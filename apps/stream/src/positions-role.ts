@@ -1,0 +1,187 @@
+import { claimEpoch, openDirectoryStore } from '@km0/checkpoints'
+import { TOPICS } from '@km0/contracts'
+import { createPositionsHost } from '@km0/pipelines'
+import type { Log, LogHole, LogProducer, OutRecord, PartitionConsumer, PartitionSlice } from '@km0/transport'
+import { Checkpointer, POSITIONS_PIPELINE } from './checkpointer.ts'
+import { deliver, withHeartbeats } from './delivery.ts'
+import { checkpointDirectory } from './environment.ts'
+import { PartitionTask } from './partition-task.ts'
+import { type PlatformClock, platformClock } from './platform-clock.ts'
+import { type PositionsMetrics, positionsMetrics } from './positions-metrics.ts'
+import { groupHealth, type Role, type StreamProgram } from './role.ts'
+
+export const POSITIONS_GROUP = 'km0-positions'
+
+/** A partition tells how far it is at most this often. */
+const MARK_EVERY_MS = 1_000
+
+/**
+ * The windowing job: positions in, results for the panel, live points, late points, dead letters and marks out. The state of each
+ * partition is stored at an offset, then that offset is committed; a restart goes on there, and what was written after it is written
+ * again, equal.
+ */
+export async function startPositions(program: StreamProgram, log: Log): Promise<Role> {
+  const { settings } = program
+  const clusterId = await log.clusterId()
+  const endOffsets = await log.endOffsets(TOPICS.positions.name)
+  await requirePanelPartitions(log, endOffsets.size)
+  const directory = checkpointDirectory(settings)
+  const store = openDirectoryStore({ directory, keep: settings.KM0_CHECKPOINT_KEEP })
+  const { epoch } = await claimEpoch({ directory, clusterId, checkpoints: await store.list(POSITIONS_PIPELINE), endOffsets })
+  program.log.info({ directory, epoch, clusterId }, 'checkpoints are in a folder that only this machine sees')
+  const metrics = positionsMetrics(program.metrics)
+  const checkpointer = new Checkpointer({ store, epoch, intervalMs: settings.KM0_CHECKPOINT_INTERVAL_MS, metrics, log: program.log })
+  const producer = await log.openProducer()
+  const job = new PositionsJob(program, log, producer, checkpointer, metrics, epoch)
+  const consumer = await log.consumePartitions({
+    groupId: POSITIONS_GROUP,
+    topics: [TOPICS.positions.name],
+    onStart: (_topic, partition, firstOffset) => job.start(partition, firstOffset),
+    onSlice: (slice) => job.apply(slice),
+    onDrop: () => job.drop(),
+    onHole: (hole) => job.hole(hole),
+    onFatal: (error) => program.shutdown.fail(error),
+    maxSliceRecords: settings.KM0_STREAM_SLICE_RECORDS,
+    sessionTimeoutMs: settings.KM0_STREAM_SESSION_TIMEOUT_MS,
+  })
+  job.registerHealth(consumer)
+  return {
+    stop: async () => {
+      await consumer.stop((commit) => job.storeAll((partition, offset) => commit(TOPICS.positions.name, partition, offset)))
+      await producer.close()
+    },
+  }
+}
+
+/** A result goes to the partition of its source, so the panel topic needs as many. */
+async function requirePanelPartitions(log: Log, sources: number): Promise<void> {
+  const panel = await log.partitionCount(TOPICS.panel.name)
+  if (panel >= sources) return
+  throw new Error(
+    `${TOPICS.positions.name} has ${sources} partitions, ${TOPICS.panel.name} only ${panel}: ` +
+      `raise its number (kafka-topics.sh --alter --topic ${TOPICS.panel.name} --partitions ${sources}) and start again.`,
+  )
+}
+
+class PositionsJob {
+  readonly #program: StreamProgram
+  readonly #log: Log
+  readonly #producer: LogProducer
+  readonly #checkpointer: Checkpointer
+  readonly #metrics: PositionsMetrics
+  readonly #epoch: number
+  readonly #clock: PlatformClock
+  readonly #tasks = new Map<number, PartitionTask>()
+  readonly #markedAtMs = new Map<number, number>()
+  #trouble: string | null = null
+
+  constructor(
+    program: StreamProgram,
+    log: Log,
+    producer: LogProducer,
+    checkpointer: Checkpointer,
+    metrics: PositionsMetrics,
+    epoch: number,
+  ) {
+    this.#program = program
+    this.#log = log
+    this.#producer = producer
+    this.#checkpointer = checkpointer
+    this.#metrics = metrics
+    this.#epoch = epoch
+    this.#clock = platformClock(program.settings.KM0_CLOCK)
+  }
+
+  registerHealth(consumer: PartitionConsumer): void {
+    const { health } = this.#program
+    health.register('group', () => groupHealth(consumer))
+    health.register('results', () => (this.#trouble === null ? { status: 'ok' } : { status: 'down', detail: this.#trouble }))
+    health.register('checkpoints', () => {
+      const { failure } = this.#checkpointer
+      return failure === null ? { status: 'ok' } : { status: 'degraded', detail: failure }
+    })
+  }
+
+  /** Takes a partition over. Returns the offset at which to go on: that of its checkpoint, or the log's start. */
+  async start(partition: number, firstOffset: number): Promise<number> {
+    const task = new PartitionTask(partition, this.#epoch, createPositionsHost(), 0)
+    const restored = await this.#checkpointer.restore(task, firstOffset)
+    const offset = restored ? task.nextOffset : ((await this.#log.startOffsets(TOPICS.positions.name)).get(partition) ?? firstOffset)
+    this.#metrics.restores.inc({ from: restored ? 'checkpoint' : 'log-start' })
+    this.#program.log.info({ partition, firstOffset, offset, restored }, 'partition taken over')
+    this.#tasks.set(partition, task)
+    return offset
+  }
+
+  async apply(slice: PartitionSlice): Promise<boolean> {
+    const { partition } = slice
+    const task = this.#tasks.get(partition)
+    if (task === undefined) return false
+    try {
+      if (await this.#applyTo(task, slice)) return true
+      this.#tasks.delete(partition)
+      return false
+    } catch (error) {
+      // The state may be ahead of what was written: it must never become a checkpoint.
+      this.#tasks.delete(partition)
+      throw error
+    }
+  }
+
+  async #applyTo(task: PartitionTask, slice: PartitionSlice): Promise<boolean> {
+    const { partition } = slice
+    const { records, outcomes } = task.apply(slice.records, slice.nextOffset)
+    for (const record of slice.records) this.#clock.hear(record.timestampMs)
+    const written = this.#isMarkDue(partition) ? [...records, task.mark()] : records
+    if (!(await deliver(this.#producer, written, slice, (error) => this.#troubled(error)))) return false
+    this.#trouble = null
+    this.#observe(task, slice, written)
+    this.#metrics.count(outcomes)
+    if (this.#checkpointer.isDue(partition) && !slice.isStale()) {
+      await withHeartbeats(slice, this.#checkpointer.store(task, slice.commit))
+    }
+    return true
+  }
+
+  #isMarkDue(partition: number): boolean {
+    const nowMs = Date.now()
+    if (nowMs - (this.#markedAtMs.get(partition) ?? 0) < MARK_EVERY_MS) return false
+    this.#markedAtMs.set(partition, nowMs)
+    return true
+  }
+
+  #troubled(error: Error): void {
+    if (this.#trouble === null) this.#program.log.warn({ err: error }, 'results cannot be written; they are tried again')
+    this.#trouble = error.message
+  }
+
+  #observe(task: PartitionTask, slice: PartitionSlice, written: readonly OutRecord[]): void {
+    const { partition } = task
+    const metrics = this.#metrics
+    for (const { topic } of written) metrics.results.inc({ topic })
+    metrics.lagRecords.set({ partition }, Math.max(0, slice.endOffset - slice.nextOffset))
+    if (!Number.isFinite(task.progressMs)) return
+    metrics.lagSeconds.set({ partition }, (this.#clock.nowMs() - task.progressMs) / 1000)
+    metrics.watermarkSeconds.set({ partition }, task.watermarkMs / 1000)
+    this.#checkpointer.observeAges()
+  }
+
+  hole({ partition, expectedOffset, foundOffset }: LogHole): void {
+    const records = foundOffset - expectedOffset
+    this.#metrics.holes.inc({ partition }, records)
+    this.#program.log.error(
+      { partition, expectedOffset, foundOffset, records },
+      'retention has deleted records before they were read: live results miss them; a backfill of the batch job fills what the lake holds',
+    )
+  }
+
+  drop(): void {
+    this.#tasks.clear()
+    this.#checkpointer.drop()
+  }
+
+  /** The last checkpoint of an ordered stop. */
+  async storeAll(commit: (partition: number, nextOffset: number) => Promise<void>): Promise<void> {
+    for (const task of this.#tasks.values()) await this.#checkpointer.store(task, (offset) => commit(task.partition, offset))
+  }
+}
