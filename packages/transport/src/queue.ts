@@ -1,4 +1,5 @@
 import { type Job, Queue, Worker } from 'bullmq'
+import { Redis } from 'ioredis'
 
 /** A job as a worker sees it. */
 export interface QueuedJob {
@@ -18,8 +19,8 @@ export interface QueueWorker {
   close(): Promise<void>
 }
 
-/** BullMQ's workers need a connection that never gives up on a command. */
-const connectionOf = (redisUrl: string) => ({ url: redisUrl, maxRetriesPerRequest: null })
+/** BullMQ's workers need a connection that never gives up on a command. As an ES module BullMQ cannot load the client by itself. */
+const connectionOf = (redisUrl: string) => new Redis(redisUrl, { maxRetriesPerRequest: null })
 
 /**
  * Starts a worker of a queue. `work` resolves to the job's result, and rejects with an error that says what to do: it is kept with the job.
@@ -40,23 +41,17 @@ export async function startQueueWorker(options: {
     { connection, concurrency: options.concurrency },
   )
   const queue = new Queue(options.queue, { connection })
-  let connected = false
-  worker.on('ready', () => {
-    connected = true
-  })
-  worker.on('ioredis:close', () => {
-    connected = false
-  })
   worker.on('error', options.onError)
   queue.on('error', options.onError)
   await worker.waitUntilReady()
-  connected = true
   return {
-    connected: () => connected,
+    connected: () => connection.status === 'ready',
     counts: () => queue.getJobCounts('waiting', 'active', 'delayed', 'failed'),
     close: async () => {
       await worker.close()
       await queue.close()
+      // BullMQ leaves a connection open that it was given.
+      connection.disconnect()
     },
   }
 }
