@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { HEARTBEAT_RULE, type HeartbeatSituation, holdReason } from './heartbeat-rule.ts'
+import { type HeartbeatSituation, holdReason } from './heartbeat-rule.ts'
 import { LatenessTracker } from './lateness.ts'
 
 const T0 = 1_772_442_000_000
 const MINUTE = 60_000
 const HOUR = 60 * MINUTE
-const settings = { ...HEARTBEAT_RULE, delayMs: 45_000 }
+const settings = { settleMs: 30_000, backlogLimitMs: 120_000, delayMs: 45_000 }
 const calm: HeartbeatSituation = {
   nowMs: T0,
   connectedSinceMs: T0 - HOUR,

@@ -24,8 +24,6 @@ export interface HeartbeatRuleSettings {
   readonly delayMs: number
 }
 
-export const HEARTBEAT_RULE: Omit<HeartbeatRuleSettings, 'delayMs'> = { settleMs: 30_000, backlogLimitMs: 120_000 }
-
 /**
  * Whether the bridge may be draining a backlog, in which case a heartbeat would close windows over points that are still on their way.
  * Returns why it is held back, null when it may be written. A van whose clock is slow has its own usual lateness, so it alone holds

@@ -4,7 +4,7 @@ import type { Logger } from '@km0/runtime'
 import type { MqttDelivery } from '@km0/transport/mqtt-input'
 import type { BridgeCounters } from './counters.ts'
 import { Forwarder, type RecordSender } from './forwarder.ts'
-import { HEARTBEAT_RULE, type HoldReason, holdReason } from './heartbeat-rule.ts'
+import { type HeartbeatRuleSettings, type HoldReason, holdReason } from './heartbeat-rule.ts'
 import { ControlWriter } from './heartbeats.ts'
 import { Intake } from './intake.ts'
 import { IntakeQueue } from './intake-queue.ts'
@@ -42,6 +42,7 @@ export class Pipeline {
   readonly #parts: PipelineParts
   readonly #queue: IntakeQueue
   readonly #lateness = new LatenessTracker()
+  readonly #rule: HeartbeatRuleSettings
   readonly #play: PlayClock | null
   readonly #control: ControlWriter
   readonly #intake: Intake
@@ -61,6 +62,11 @@ export class Pipeline {
       maxBytes: settings.KM0_BRIDGE_QUEUE_BYTES,
       rememberedMessages: settings.KM0_BRIDGE_REMEMBERED_MESSAGES,
     })
+    this.#rule = {
+      settleMs: settings.KM0_BRIDGE_SETTLE_MS,
+      backlogLimitMs: settings.KM0_BRIDGE_BACKLOG_LIMIT_MS,
+      delayMs: settings.KM0_POSITIONS_DELAY_MS,
+    }
     this.#play = settings.KM0_CLOCK === 'play' ? new PlayClock(machineMs) : null
     this.#control = new ControlWriter({
       queue: this.#queue,
@@ -197,7 +203,7 @@ export class Pipeline {
 
   #mayDrain(nowMs: number): boolean {
     const recoveredMs = this.#recoveredMs()
-    return recoveredMs === null || nowMs - recoveredMs < HEARTBEAT_RULE.backlogLimitMs
+    return recoveredMs === null || nowMs - recoveredMs < this.#rule.backlogLimitMs
   }
 
   /** Nothing is being drained, so that lateness is the vans' own. */
@@ -216,7 +222,7 @@ export class Pipeline {
         waitingForKafka: this.#forwarder.failingSinceMs !== null || this.#queue.full || waitsLong,
         medianExcessLatenessMs: this.#mayDrain(nowMs) ? this.#lateness.medianExcessMs(this.#recoveredMs() ?? nowMs, nowMs) : null,
       },
-      { ...HEARTBEAT_RULE, delayMs: this.#parts.settings.KM0_POSITIONS_DELAY_MS },
+      this.#rule,
     )
   }
 }

@@ -26,6 +26,8 @@ export const bridgeEnvironment = commonEnvironment.extend({
   KM0_BRIDGE_QUEUE_BYTES: count(64 * 1024 * 1024, 1024, 1024 ** 3).describe('bytes of them'),
   KM0_BRIDGE_REMEMBERED_MESSAGES: count(20_000, 0, 1_000_000).describe('acknowledged messages whose redelivery is recognised'),
   KM0_BRIDGE_BATCH_RECORDS: count(2_000, 1, 20_000).describe('records in one request to Kafka'),
+  KM0_BRIDGE_SETTLE_MS: count(30_000, 0, 600_000).describe('no heartbeats for so long after a connection'),
+  KM0_BRIDGE_BACKLOG_LIMIT_MS: count(120_000, 0, 3_600_000).describe('a late fleet holds heartbeats back for so long after an outage'),
   KM0_BRIDGE_STOP_MS: count(6_000, 0, 60_000).describe('time to empty the queue at the end'),
 })
 
