@@ -1,7 +1,15 @@
 import { claimEpoch, openDirectoryStore } from '@km0/checkpoints'
 import { TOPICS } from '@km0/contracts'
 import { createPositionsHost } from '@km0/pipelines'
-import type { Log, LogHole, LogProducer, OutRecord, PartitionConsumer, PartitionSlice } from '@km0/transport'
+import {
+  type Log,
+  type LogHole,
+  type LogProducer,
+  LogUnavailableError,
+  type OutRecord,
+  type PartitionConsumer,
+  type PartitionSlice,
+} from '@km0/transport'
 import { Checkpointer, POSITIONS_PIPELINE } from './checkpointer.ts'
 import { deliver, withHeartbeats } from './delivery.ts'
 import { checkpointDirectory } from './environment.ts'
@@ -45,9 +53,12 @@ export async function startPositions(program: StreamProgram, log: Log): Promise<
     sessionTimeoutMs: settings.KM0_STREAM_SESSION_TIMEOUT_MS,
   })
   job.registerHealth(consumer)
+  const marks = setInterval(() => void job.tellMarks(), MARK_EVERY_MS)
   return {
     stop: async () => {
+      clearInterval(marks)
       await consumer.stop((commit) => job.storeAll((partition, offset) => commit(TOPICS.positions.name, partition, offset)))
+      await job.tellMarks()
       await producer.close()
     },
   }
@@ -72,7 +83,9 @@ class PositionsJob {
   readonly #epoch: number
   readonly #clock: PlatformClock
   readonly #tasks = new Map<number, PartitionTask>()
-  readonly #markedAtMs = new Map<number, number>()
+  /** Marks of slices that were written, not told yet. */
+  readonly #marks = new Map<number, OutRecord>()
+  #telling = false
   #trouble: string | null = null
 
   constructor(
@@ -132,10 +145,10 @@ class PositionsJob {
     const { partition } = slice
     const { records, outcomes } = task.apply(slice.records, slice.nextOffset)
     for (const record of slice.records) this.#clock.hear(record.timestampMs)
-    const written = this.#isMarkDue(partition) ? [...records, task.mark()] : records
-    if (!(await deliver(this.#producer, written, slice, (error) => this.#troubled(error)))) return false
+    if (!(await deliver(this.#producer, records, slice, (error) => this.#troubled(error)))) return false
     this.#trouble = null
-    this.#observe(task, slice, written)
+    this.#marks.set(partition, task.mark())
+    this.#observe(task, slice, records)
     this.#metrics.count(outcomes)
     if (this.#checkpointer.isDue(partition) && !slice.isStale()) {
       await withHeartbeats(slice, this.#checkpointer.store(task, slice.commit))
@@ -143,11 +156,21 @@ class PositionsJob {
     return true
   }
 
-  #isMarkDue(partition: number): boolean {
-    const nowMs = Date.now()
-    if (nowMs - (this.#markedAtMs.get(partition) ?? 0) < MARK_EVERY_MS) return false
-    this.#markedAtMs.set(partition, nowMs)
-    return true
+  /** Tells how far each partition has come, when it has moved since the last time. A mark never runs ahead of what was written. */
+  async tellMarks(): Promise<void> {
+    if (this.#telling || this.#marks.size === 0) return
+    this.#telling = true
+    const told = new Map(this.#marks)
+    this.#marks.clear()
+    try {
+      await this.#producer.send([...told.values()])
+      this.#metrics.results.inc({ topic: TOPICS.marks.name }, told.size)
+    } catch (error) {
+      if (!(error instanceof LogUnavailableError)) return this.#program.shutdown.fail(error)
+      for (const [partition, mark] of told) if (!this.#marks.has(partition)) this.#marks.set(partition, mark)
+    } finally {
+      this.#telling = false
+    }
   }
 
   #troubled(error: Error): void {
@@ -177,6 +200,7 @@ class PositionsJob {
 
   drop(): void {
     this.#tasks.clear()
+    this.#marks.clear()
     this.#checkpointer.drop()
   }
 

@@ -1,4 +1,4 @@
-import { decodeSource, type SourcePosition } from '@km0/contracts'
+import { decodeSource, isName, type SourcePosition } from '@km0/contracts'
 import { z } from 'zod'
 
 /** A record of a result topic, as the log's reader gives it. */
@@ -9,12 +9,7 @@ export interface ResultRecord {
   readonly headers: Readonly<Record<string, string>>
 }
 
-/** 1 to 64 code units, no control character, no lone surrogate: section 3.1 of docs/semantics.md. */
-const name = z
-  .string()
-  .min(1)
-  .max(64)
-  .refine((text) => [...text].every((character) => character >= ' ' && !/^[\ud800-\udfff]$/.test(character)), 'is not a name')
+const name = z.string().refine(isName, 'is not a name')
 const integer = z.number().int()
 const count = integer.min(0)
 

@@ -6,6 +6,7 @@ import { migrate } from './migrate.ts'
 import { forgetForeignOffsets, readOffsets } from './offsets.ts'
 import { Pool, type PoolOptions } from './pool.ts'
 import { type PanelReadOptions, readPanelSnapshot, readRegister, type StoredPanel } from './read-panel.ts'
+import { type DelayQuantiles, readDelayQuantiles, readMarks, type StoredMark } from './read-progress.ts'
 import { readAllResults, type StoredResult } from './read-results.ts'
 import { readTrack, type TrackSpan } from './read-track.ts'
 import { type ImportCounts, importDepots, importVans, type Numbered } from './register.ts'
@@ -68,6 +69,14 @@ export class Serving {
 
   readTrack(scope: Scope, van: string, span: TrackSpan): Promise<TrailPoint[]> {
     return readTrack(this.#pool, scope, van, span)
+  }
+
+  readMarks(): Promise<Map<number, StoredMark>> {
+    return readMarks(this.#pool)
+  }
+
+  readDelayQuantiles(fromMs: number): Promise<DelayQuantiles | null> {
+    return readDelayQuantiles(this.#pool, fromMs)
   }
 
   readAllResults(scope: Scope): AsyncGenerator<StoredResult> {
