@@ -2,12 +2,6 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 
-/** Where the services of a running platform are. */
-export interface Addresses {
-  readonly brokers: readonly string[]
-  readonly databaseUrl: string
-}
-
 /** No platform was found. The message says what to do. */
 export class AddressesError extends Error {
   override readonly name = 'AddressesError'
@@ -19,25 +13,25 @@ const runFile = z.object({ pid: z.number().int(), kafkaBrokers: z.string().min(1
 const DATA_FOLDER = '.km0'
 const RUN_FILE = 'run.json'
 
-/**
- * The addresses of KAFKA_BROKERS and DATABASE_URL, and for what is not set those of the platform that `npm start` runs in `folder`.
- * Throws AddressesError when there is none, or more than one.
- */
-export function findAddresses(environment: Readonly<Record<string, string | undefined>>, folder = DATA_FOLDER): Addresses {
-  const brokers = environment.KAFKA_BROKERS
-  const databaseUrl = environment.DATABASE_URL
-  if (brokers && databaseUrl) return { brokers: splitBrokers(brokers), databaseUrl }
+type Environment = Readonly<Record<string, string | undefined>>
+
+/** KAFKA_BROKERS, else the log of the platform that `npm start` runs in `folder`. Throws AddressesError. */
+export function findBrokers(environment: Environment, folder = DATA_FOLDER): readonly string[] {
+  return splitBrokers(environment.KAFKA_BROKERS || theRunning(folder, 'KAFKA_BROKERS').kafkaBrokers)
+}
+
+/** DATABASE_URL, else the database of the platform that `npm start` runs in `folder`. Throws AddressesError. */
+export function findDatabaseUrl(environment: Environment, folder = DATA_FOLDER): string {
+  return environment.DATABASE_URL || theRunning(folder, 'DATABASE_URL').databaseUrl
+}
+
+function theRunning(folder: string, variable: string): z.infer<typeof runFile> {
   const running = runFilesIn(folder).filter((run) => isAlive(run.pid))
   const [run] = running
-  if (run === undefined) {
-    throw new AddressesError(`nothing runs here: start the platform with \`npm start\`, or set KAFKA_BROKERS and DATABASE_URL`)
-  }
-  if (running.length > 1) {
-    throw new AddressesError(
-      `${running.length} platforms run below ${folder}: set KAFKA_BROKERS and DATABASE_URL to say which one is meant`,
-    )
-  }
-  return { brokers: splitBrokers(brokers || run.kafkaBrokers), databaseUrl: databaseUrl || run.databaseUrl }
+  if (run === undefined) throw new AddressesError(`nothing runs here: start the platform with \`npm start\`, or set ${variable}`)
+  if (running.length > 1)
+    throw new AddressesError(`${running.length} platforms run below ${folder}: set ${variable} to say which one is meant`)
+  return run
 }
 
 const splitBrokers = (text: string) => text.split(',').map((part) => part.trim())

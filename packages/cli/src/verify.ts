@@ -4,7 +4,7 @@ import { DEFAULT_POSITIONS_SETTINGS, EVERYTHING, TOPICS } from '@km0/contracts'
 import { createPositionsHost } from '@km0/pipelines'
 import { openServing } from '@km0/serving'
 import { openLog } from '@km0/transport'
-import { findAddresses } from './addresses.ts'
+import { findBrokers, findDatabaseUrl } from './addresses.ts'
 import { type Comparison, compareResults } from './verify-compare.ts'
 import { ExpectedResults } from './verify-expected.ts'
 import { waitUntilApplied } from './verify-wait.ts'
@@ -45,9 +45,8 @@ function parseOptions(args: readonly string[]): Options | null {
 }
 
 async function verify(options: Options): Promise<number> {
-  const addresses = findAddresses(process.env)
-  const log = openLog({ brokers: addresses.brokers, clientId: 'km0-verify' })
-  const serving = openServing({ databaseUrl: addresses.databaseUrl, applicationName: 'km0-verify' })
+  const log = openLog({ brokers: findBrokers(process.env), clientId: 'km0-verify' })
+  const serving = openServing({ databaseUrl: findDatabaseUrl(process.env), applicationName: 'km0-verify' })
   try {
     const until = await log.endOffsets(TOPICS.positions.name)
     const applied = await waitUntilApplied(log, serving, until, options.waitMs)

@@ -1,0 +1,41 @@
+// `km0`: commands for people. One file a command; this one finds it and prints what went wrong.
+import { AddressesError } from './addresses.ts'
+import { type Command, CommandError } from './command.ts'
+import { depotsImport } from './depots-import.ts'
+import { epochRaise } from './epoch-raise.ts'
+import { vansImport } from './vans-import.ts'
+
+const COMMANDS: readonly Command[] = [depotsImport, vansImport, epochRaise]
+
+function overview(): string {
+  const width = Math.max(...COMMANDS.map(({ words }) => words.join(' ').length))
+  const lines = COMMANDS.map(({ words, summary }) => `  ${words.join(' ').padEnd(width)}  ${summary}`)
+  return `km0 COMMAND …\n\n${lines.join('\n')}\n\nkm0 COMMAND --help says more.\n`
+}
+
+async function main(args: readonly string[]): Promise<number> {
+  const command = COMMANDS.find(({ words }) => words.every((word, index) => args[index] === word))
+  const asked = args.includes('--help') || args.includes('-h')
+  if (command === undefined) {
+    const known = args.length === 0 || asked
+    ;(known ? process.stdout : process.stderr).write(known ? overview() : `km0: there is no command "${args.join(' ')}"\n\n${overview()}`)
+    return asked ? 0 : 2
+  }
+  if (asked) {
+    process.stdout.write(`${command.help}\n`)
+    return 0
+  }
+  return command.run(args.slice(command.words.length))
+}
+
+/** node:util's own errors of a wrong option say what is wrong in one line. */
+const isUsage = (error: unknown) => error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')
+
+try {
+  process.exitCode = await main(process.argv.slice(2))
+} catch (error) {
+  const message = error instanceof Error ? error.message : String(error)
+  const plain = error instanceof CommandError || error instanceof AddressesError || isUsage(error)
+  process.stderr.write(`km0: ${plain || !(error instanceof Error) ? message : (error.stack ?? message)}\n`)
+  process.exitCode = plain ? 2 : 1
+}
