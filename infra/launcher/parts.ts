@@ -71,7 +71,7 @@ export function partsTable(options: PartsOptions): Part[] {
     row('dashboard', 'apps/dashboard/dist/main.js', [], { stopStage: 4, stopTimeoutMs: 2_000, dependsOn: ['stream-serving'] }),
   ]
   if (fleet === 'none') return parts
-  const words = fleet === 'demo' ? [] : ['--from', fleet.play, '--speed', String(fleet.speed), '--own-clock']
+  const words = fleet === 'demo' ? demoWords(join(options.dataDir, 'fleet')) : ['--play', fleet.play, '--speed', String(fleet.speed)]
   const everyOther = parts.map((part) => part.name)
   return [
     ...parts,
@@ -81,5 +81,14 @@ export function partsTable(options: PartsOptions): Part[] {
       mayEnd: fleet !== 'demo',
       dependsOn: everyOther,
     }),
+  ]
+}
+
+/** The demo lives its last half hour first and remembers its clock, so that a second start fills from where the first one ended. */
+function demoWords(folder: string): string[] {
+  return [
+    ...['--catch-up-minutes', '30'],
+    ...['--state', join(folder, 'clock.json')],
+    ...['--journal', join(folder, 'journal.jsonl'), '--journal-max-mib', '32'],
   ]
 }
