@@ -8,6 +8,7 @@ const options: PartsOptions = {
   addresses: { kafkaBrokers: 'k:1', databaseUrl: 'postgres://d', redisUrl: 'redis://r', mqttUrl: 'mqtt://m' },
   fleet: 'demo',
   panelPort: 3000,
+  retentionDays: { results: 6, tracks: 2 },
   portOf: (name) => 9000 + PART_NAMES.indexOf(name as (typeof PART_NAMES)[number]),
 }
 
@@ -59,7 +60,7 @@ describe('the table of parts', () => {
   })
 
   it('lets the player of a file end', () => {
-    const fleet = partsTable({ ...options, fleet: { play: '/day.jsonl', speed: 60 } }).find((part) => part.name === 'fleet')
+    const fleet = partsTable({ ...options, fleet: { play: '/day.jsonl', speed: '60' } }).find((part) => part.name === 'fleet')
     expect(fleet?.mayEnd).toBe(true)
     expect(fleet?.args.slice(-4)).toEqual(['--play', '/day.jsonl', '--speed', '60'])
   })

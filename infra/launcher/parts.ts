@@ -25,11 +25,18 @@ export interface PartsOptions {
   /** Versioned folder of data. */
   readonly dataDir: string
   readonly addresses: Addresses
-  readonly fleet: 'none' | 'demo' | { readonly play: string; readonly speed: number }
+  readonly fleet: 'none' | 'demo' | { readonly play: string; readonly speed: string }
   readonly panelPort: number
+  /** Days that rows stay in PostgreSQL. */
+  readonly retentionDays: { readonly results: number; readonly tracks: number }
   /** A free port for each other part, by name. */
   readonly portOf: (name: string) => number
 }
+
+/** The demo fleet lives so much of its past in its first half minute, so that the lists of the panel are full. */
+const CATCH_UP_MINUTES = 30
+/** A part's own limit for an orderly end; the launcher kills it a little later. */
+const BRIDGE_STOP_MS = 3_000
 
 /** Names of all parts, for giving out ports. */
 export const PART_NAMES = ['bridge', 'stream-positions', 'stream-serving', 'batch', 'dashboard', 'fleet'] as const
@@ -48,12 +55,18 @@ export function partsTable(options: PartsOptions): Part[] {
     KM0_CLOCK: fleet === 'none' ? 'machine' : 'play',
     KM0_CHECKPOINT_DIR: join(options.dataDir, 'checkpoints'),
   }
-  const row = (name: string, bundle: string, args: readonly string[], rest: Partial<Part> & Pick<Part, 'stopStage'>): Part => {
+  const row = (
+    name: string,
+    bundle: string,
+    args: readonly string[],
+    rest: Partial<Part> & Pick<Part, 'stopStage'>,
+    environment: Readonly<Record<string, string>> = {},
+  ): Part => {
     const port = name === 'dashboard' ? options.panelPort : options.portOf(name)
     return {
       name,
       args: ['--enable-source-maps', join(options.root, bundle), ...args],
-      environment: { ...common, KM0_HTTP_PORT: String(port), KM0_DATA_DIR: join(options.dataDir, name) },
+      environment: { ...common, KM0_HTTP_PORT: String(port), KM0_DATA_DIR: join(options.dataDir, name), ...environment },
       port,
       healthUrl: `http://127.0.0.1:${port}/health`,
       dependsOn: [],
@@ -64,9 +77,18 @@ export function partsTable(options: PartsOptions): Part[] {
   }
   const stream = 'apps/stream/dist/main.js'
   const parts = [
-    row('bridge', 'apps/bridge/dist/main.js', [], { stopStage: 2 }),
+    row('bridge', 'apps/bridge/dist/main.js', [], { stopStage: 2 }, { KM0_BRIDGE_STOP_MS: String(BRIDGE_STOP_MS) }),
     row('stream-positions', stream, ['--role', 'positions'], { stopStage: 3 }),
-    row('stream-serving', stream, ['--role', 'serving'], { stopStage: 3 }),
+    row(
+      'stream-serving',
+      stream,
+      ['--role', 'serving'],
+      { stopStage: 3 },
+      {
+        KM0_RESULT_RETENTION_DAYS: String(options.retentionDays.results),
+        KM0_TRACK_RETENTION_DAYS: String(options.retentionDays.tracks),
+      },
+    ),
     row('batch', 'apps/batch/dist/main.js', [], { stopStage: 5, stopTimeoutMs: 2_000 }),
     row('dashboard', 'apps/dashboard/dist/main.js', [], { stopStage: 4, stopTimeoutMs: 2_000, dependsOn: ['stream-serving'] }),
   ]
