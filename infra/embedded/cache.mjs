@@ -5,7 +5,7 @@ import { homedir } from 'node:os'
 import { join } from 'node:path'
 
 /** Folder of downloads that all clones of one user share: KM0_CACHE_DIR, else ~/.cache/km0. */
-export function cacheRoot(environment = process.env) {
+function cacheRoot(environment = process.env) {
   return environment.KM0_CACHE_DIR ?? join(environment.XDG_CACHE_HOME ?? join(homedir(), '.cache'), 'km0')
 }
 

@@ -27,6 +27,11 @@ describe('bytes of a data folder', () => {
     expect(retentionBytes * TOPICS.positions.partitions).toBeGreaterThan(2_400_000 * 60)
   })
 
+  it('keep rows in the database for days, at least one', () => {
+    expect(divideData(DEFAULT_MAX_DATA_BYTES, topics).retentionDays).toEqual({ results: 6, tracks: 2 })
+    expect(divideData(LEAST_MAX_DATA_BYTES, topics).retentionDays).toEqual({ results: 1, tracks: 1 })
+  })
+
   it('never delete from a compacted topic', () => {
     expect(divideData(DEFAULT_MAX_DATA_BYTES, topics).topics[TOPICS.live.name]?.retentionBytes).toBeUndefined()
   })

@@ -1,4 +1,4 @@
-import type { TopicDefinition } from '@km0/contracts'
+import { TOPICS, type TopicDefinition } from '@km0/contracts'
 import type { TopicOverride } from '@km0/transport/log-topics'
 
 const MIB = 1024 * 1024
@@ -7,25 +7,34 @@ const MIB = 1024 * 1024
 export const DEFAULT_MAX_DATA_BYTES = 2_000_000_000
 export const LEAST_MAX_DATA_BYTES = 500 * MIB
 
-/** How the bytes are shared. What is left is for PostgreSQL (its days are few), Redis, checkpoints and logs of programs. */
-const LOG_SHARE = 0.5
+/** How the bytes are shared. What is left is for Redis, checkpoints, logs of programs, and what PostgreSQL needs beside its rows. */
+const LOG_SHARE = 0.45
 const BROKER_SHARE = 0.1
+const RESULTS_SHARE = 0.15
+const TRACKS_SHARE = 0.15
+
+/** Rows of 140 vans with their indexes, a day: 400,000 distances, and tracks with a row every 10 s. */
+const RESULT_DAY_BYTES = 45_000_000
+const TRACK_DAY_BYTES = 130_000_000
 
 /** Shares of the log by topic; one that is not named has 1. */
 const WEIGHTS: Readonly<Record<string, number>> = {
-  'repartiment.posicions': 40,
-  'repartiment.panell': 15,
-  'comandes.esdeveniments': 12,
-  'inventari.intern.barreja': 12,
-  'repartiment.tardans': 4,
-  'repartiment.rebutjats': 3,
+  [TOPICS.positions.name]: 40,
+  [TOPICS.panel.name]: 15,
+  [TOPICS.stockEvents.name]: 12,
+  [TOPICS.stockShuffled.name]: 12,
+  [TOPICS.late.name]: 4,
+  [TOPICS.deadLetters.name]: 3,
 }
 
+const MOST_DAYS = 365
 const SEGMENTS_IN_A_SHARE = 4
 const SEGMENT_BYTES = { least: MIB, most: 64 * MIB }
 
 export interface DataBudget {
   readonly brokerQueueBytes: number
+  /** Days that rows stay in PostgreSQL, at least one. */
+  readonly retentionDays: { readonly results: number; readonly tracks: number }
   /** By topic: retention and segment size of each partition, so that all partitions full hold no more than the log's share. */
   readonly topics: Readonly<Record<string, TopicOverride>>
 }
@@ -51,5 +60,10 @@ export function divideData(maxDataBytes: number, topics: readonly TopicDefinitio
     if (topic.cleanupPolicy === 'compact') return [topic.name, { segmentBytes }] as const
     return [topic.name, { segmentBytes, retentionBytes: Math.max(segmentBytes, Math.floor(partitionBytes - segmentBytes)) }] as const
   })
-  return { brokerQueueBytes: Math.floor(maxDataBytes * BROKER_SHARE), topics: Object.fromEntries(overrides) }
+  const days = (share: number, dayBytes: number) => Math.min(MOST_DAYS, Math.max(1, Math.floor((maxDataBytes * share) / dayBytes)))
+  return {
+    brokerQueueBytes: Math.floor(maxDataBytes * BROKER_SHARE),
+    retentionDays: { results: days(RESULTS_SHARE, RESULT_DAY_BYTES), tracks: days(TRACKS_SHARE, TRACK_DAY_BYTES) },
+    topics: Object.fromEntries(overrides),
+  }
 }

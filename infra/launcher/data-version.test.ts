@@ -28,11 +28,11 @@ describe('version of the data', () => {
   it('goes with the data at a reset; played days and the lock stay', () => {
     const data = openDataFolder(folder, 1)
     mkdirSync(join(folder, 'play-day'))
-    writeFileSync(join(folder, 'running.json'), '{}')
+    writeFileSync(join(folder, 'run.json'), '{}')
     resetDataFolder(folder, [1])
     expect(existsSync(data)).toBe(false)
     expect(existsSync(join(folder, 'play-day'))).toBe(true)
-    expect(existsSync(join(folder, 'running.json'))).toBe(true)
+    expect(existsSync(join(folder, 'run.json'))).toBe(true)
     openDataFolder(folder, 2)
   })
 })

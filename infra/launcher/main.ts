@@ -53,7 +53,7 @@ process.stdout.on('error', () => {})
 const startedMs = performance.now()
 try {
   const url = await platform.start()
-  announce(folder, url)
+  announce(folder, { url })
   say(`Ready after ${seconds(performance.now() - startedMs)}. Logs: ${folder}/logs. Ctrl-C stops everything.`)
   say(`Panel: ${url}`)
 } catch (error) {

@@ -35,6 +35,8 @@ export interface PartsOptions {
 
 /** The demo fleet lives so much of its past in its first half minute, so that the lists of the panel are full. */
 const CATCH_UP_MINUTES = 30
+/** One old file of this size is kept beside the one in use. */
+const FLEET_JOURNAL_MIB = 32
 /** A part's own limit for an orderly end; the launcher kills it a little later. */
 const BRIDGE_STOP_MS = 3_000
 
@@ -93,7 +95,7 @@ export function partsTable(options: PartsOptions): Part[] {
     row('dashboard', 'apps/dashboard/dist/main.js', [], { stopStage: 4, stopTimeoutMs: 2_000, dependsOn: ['stream-serving'] }),
   ]
   if (fleet === 'none') return parts
-  const words = fleet === 'demo' ? demoWords(join(options.dataDir, 'fleet')) : ['--play', fleet.play, '--speed', String(fleet.speed)]
+  const words = fleet === 'demo' ? demoWords(join(options.dataDir, 'fleet')) : ['--play', fleet.play, '--speed', fleet.speed]
   const everyOther = parts.map((part) => part.name)
   return [
     ...parts,
@@ -109,8 +111,8 @@ export function partsTable(options: PartsOptions): Part[] {
 /** The demo lives its last half hour first and remembers its clock, so that a second start fills from where the first one ended. */
 function demoWords(folder: string): string[] {
   return [
-    ...['--catch-up-minutes', '30'],
+    ...['--catch-up-minutes', String(CATCH_UP_MINUTES)],
     ...['--state', join(folder, 'clock.json')],
-    ...['--journal', join(folder, 'journal.jsonl'), '--journal-max-mib', '32'],
+    ...['--journal', join(folder, 'journal.jsonl'), '--journal-max-mib', String(FLEET_JOURNAL_MIB)],
   ]
 }

@@ -6,6 +6,7 @@ import type { Guard } from '../embedded/guard.ts'
 import { freePort } from '../embedded/ports.ts'
 import type { StartOptions } from '../start/arguments.mjs'
 import { DATA_VERSION } from '../start/folders.mjs'
+import { announce } from '../start/lock.mjs'
 import { phase } from '../start/phases.mjs'
 import { divideData, parseMaxDataBytes } from './budget.ts'
 import { Child } from './child.ts'
@@ -14,6 +15,7 @@ import { LogFile } from './log-file.ts'
 import { startWaves, stopStages } from './order.ts'
 import { PART_NAMES, type Part, partsTable } from './parts.ts'
 import { untilUp, untilWell } from './ready.ts'
+import { fillRegister } from './register.ts'
 import { type Services, startPlatformServices } from './services.ts'
 
 const FIRST_PART_PORT = 9_101
@@ -62,6 +64,7 @@ export class Platform {
     })
     const { addresses } = await this.#services
     this.#options.signal.throwIfAborted()
+    announce(folder, addresses)
     await phase('create topics', () => {
       const log = openLog({ brokers: addresses.kafkaBrokers.split(','), clientId: 'launcher' })
       // Limits are for the log under our folder; one that runs elsewhere has its own.
@@ -71,8 +74,19 @@ export class Platform {
     if (panelPort !== start.port) say(`  port ${start.port} is busy, the panel listens on ${panelPort}`)
     const fleet = start.play === null ? (start.demo ? 'demo' : 'none') : { play: start.play, speed: start.speed }
     const ports = await partPorts(panelPort)
-    const parts = partsTable({ root, dataDir, addresses, fleet, panelPort, portOf: (name) => ports.get(name) ?? 0 })
-    await this.#startParts(parts, logDir)
+    const parts = partsTable({
+      root,
+      dataDir,
+      addresses,
+      fleet,
+      panelPort,
+      retentionDays: budget.retentionDays,
+      portOf: (name) => ports.get(name) ?? 0,
+    })
+    const prepareFleet = async () => {
+      if (fleet === 'demo') await phase('fill the register', () => fillRegister({ root, dataDir, databaseUrl: addresses.databaseUrl }))
+    }
+    await this.#startParts(parts, logDir, prepareFleet)
     const url = `http://127.0.0.1:${panelPort}/`
     await phase(fleet === 'none' ? 'first health of everything' : 'first position on the panel', () =>
       this.#untilReady(parts, url, fleet !== 'none'),
@@ -81,9 +95,10 @@ export class Platform {
     return url
   }
 
-  async #startParts(parts: readonly Part[], logDir: string): Promise<void> {
+  async #startParts(parts: readonly Part[], logDir: string, prepareFleet: () => Promise<void>): Promise<void> {
     const { signal } = this.#options
     for (const wave of startWaves(parts)) {
+      if (wave.some((part) => part.name === 'fleet')) await prepareFleet()
       signal.throwIfAborted()
       for (const part of wave) this.#startPart(part, logDir)
       await phase(`start ${wave.map((part) => part.name).join(', ')}`, () =>

@@ -5,7 +5,7 @@
  * @property {boolean} reset
  * @property {boolean} yes
  * @property {string | null} play File of a recorded day.
- * @property {number} speed How many times faster than life it is played; 0 = as fast as it goes.
+ * @property {string} speed How many times faster than life it is played: a number of at least 1, or max.
  * @property {number} port Of the panel; the next free one is taken when it is busy.
  * @property {string} dataDir
  */
@@ -17,7 +17,7 @@ export const HELP = `npm start [-- OPTIONS]     the whole platform on this machi
   --no-demo            without the demo fleet: send your own vans to the MQTT broker
   --play FILE          plays a recorded day instead of the demo (JSON lines: van, lat, lon, event_ms[, arrival_ms]);
                        it has a log of its own, made anew each time
-  --speed N            how many times faster than life FILE is played; 0 = as fast as it goes; default 60
+  --speed N            how many times faster than life FILE is played, or max; default 60
   --port N             port of the panel; the next free one when it is busy; default ${DEFAULT_PORT}
   --reset              deletes the data of the last runs first (asks)
   --yes                answers yes to what would be asked
@@ -30,7 +30,7 @@ KM0_MAX_DATA_BYTES bounds the data under DIR (default 2 GB).
 Ctrl-C stops everything in order.
 `
 
-const DEFAULT_SPEED = 60
+const DEFAULT_SPEED = '60'
 
 /**
  * Options of `npm start`. Throws an Error that says which word is wrong.
@@ -68,7 +68,7 @@ export function parseArguments(words) {
     else if (word === '--data-dir') options.dataDir = value(word)
     else if (word === '--port') options.port = wholeNumber(word, value(word), 1, 65_535)
     else if (word === '--speed') {
-      options.speed = positiveNumber(word, value(word))
+      options.speed = speed(word, value(word))
       speedGiven = true
     } else throw new Error(`there is no option ${word}`)
   }
@@ -86,7 +86,8 @@ function wholeNumber(name, text, least, most) {
 }
 
 /** @param {string} name @param {string} text */
-function positiveNumber(name, text) {
-  if (!/^\d+(\.\d+)?$/.test(text)) throw new Error(`${name} is a number of 0 or more, not ${text}`)
-  return Number(text)
+function speed(name, text) {
+  if (text !== 'max' && !(/^\d+(\.\d+)?$/.test(text) && Number(text) >= 1))
+    throw new Error(`${name} is a number of at least 1, or max, not ${text}`)
+  return text
 }

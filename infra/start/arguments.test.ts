@@ -9,11 +9,12 @@ describe('options of npm start', () => {
   it('take values after a space or an equals sign', () => {
     expect(parseArguments(['--play', 'day.jsonl', '--speed=10', '--port', '4000', '--reset', '--yes'])).toMatchObject({
       play: 'day.jsonl',
-      speed: 10,
+      speed: '10',
       port: 4000,
       reset: true,
       yes: true,
     })
+    expect(parseArguments(['--play', 'x', '--speed', 'max']).speed).toBe('max')
     expect(parseArguments(['--play=a=b.jsonl']).play).toBe('a=b.jsonl')
   })
 
@@ -23,7 +24,7 @@ describe('options of npm start', () => {
     expect(() => parseArguments(['--play'])).toThrow(/--play needs a value/)
     expect(() => parseArguments(['--play', '--speed', '3'])).toThrow(/--play needs a value/)
     expect(() => parseArguments(['--speed', '3'])).toThrow(/goes with --play/)
-    expect(() => parseArguments(['--play', 'x', '--speed', 'fast'])).toThrow(/--speed is a number/)
+    expect(() => parseArguments(['--play', 'x', '--speed', 'fast'])).toThrow(/--speed is a number of at least 1, or max, not fast/)
     expect(() => parseArguments(['--play', 'x', '--no-demo'])).toThrow(/exclude/)
   })
 })

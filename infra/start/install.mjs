@@ -6,7 +6,7 @@ import { phase } from './phases.mjs'
 import { run } from './run.mjs'
 
 /** @param {string} root @returns {string} The version of pnpm that package.json names. */
-export function pnpmVersion(root) {
+function pnpmVersion(root) {
   const { packageManager } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'))
   const version = /^pnpm@(\d+\.\d+\.\d+)/.exec(packageManager ?? '')?.[1]
   if (version === undefined) throw new Error(`package.json names no pnpm version in packageManager (${packageManager})`)
@@ -14,7 +14,7 @@ export function pnpmVersion(root) {
 }
 
 /** @param {string} version @returns {string[]} Command and first words: the pnpm of the machine when it is that version, else through npx. */
-export function pnpmCommand(version) {
+function pnpmCommand(version) {
   try {
     const found = execFileSync('pnpm', ['--version'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).trim()
     if (found === version) return ['pnpm']

@@ -1,7 +1,8 @@
-import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
-const FILE = 'running.json'
+/** Commands for people find the running platform's services in it (packages/cli). */
+const FILE = 'run.json'
 
 /**
  * What is known of the platform that runs on a data folder.
@@ -54,7 +55,7 @@ export function takeLock(folder) {
   const mine = JSON.stringify({ pid: process.pid, startTicks: startTicks(process.pid), url: null })
   for (;;) {
     try {
-      writeFileSync(file, mine, { flag: 'wx' })
+      writeFileSync(file, mine, { flag: 'wx', mode: 0o600 })
       return null
     } catch (error) {
       if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EEXIST') throw error
@@ -65,9 +66,17 @@ export function takeLock(folder) {
   }
 }
 
-/** Says where the panel is to whoever asks next. @param {string} folder @param {string} url */
-export function announce(folder, url) {
-  writeFileSync(join(folder, FILE), JSON.stringify({ pid: process.pid, startTicks: startTicks(process.pid), url }))
+/**
+ * Says more of what runs to whoever asks next: where the panel is, where the services are. Nobody else may read it: the database's address has its password.
+ * @param {string} folder
+ * @param {{url?: string, kafkaBrokers?: string, databaseUrl?: string, redisUrl?: string, mqttUrl?: string}} what
+ */
+export function announce(folder, what) {
+  const file = join(folder, FILE)
+  const part = `${file}.part`
+  const before = JSON.parse(readFileSync(file, 'utf8'))
+  writeFileSync(part, JSON.stringify({ ...before, ...what }), { mode: 0o600 })
+  renameSync(part, file)
 }
 
 /** @param {string} folder */
