@@ -2,3 +2,7 @@ export { batchNeedsFromMs, createPositionsBatch } from './positions/positions-ba
 export { createPositionsHost } from './positions/positions-host.ts'
 export { createStockBatch } from './stock/stock-batch.ts'
 export { createStockHost } from './stock/stock-host.ts'
+export type { ShuffleSnapshot } from './stock-shuffle/shuffle-snapshot.ts'
+export { type ShuffleOutput, ShuffleTask } from './stock-shuffle/shuffle-task.ts'
+export { STOCK_WINDOWS_PIPELINE } from './stock-shuffle/windows-snapshot.ts'
+export { SHUFFLED_FLAGS, type StockRules, StockWindowsTask, type WindowsEmission, type WindowsOutput } from './stock-shuffle/windows-task.ts'
