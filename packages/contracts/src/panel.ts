@@ -132,9 +132,6 @@ export interface PanelDelta {
   readonly sequence: number
   readonly nowMs: number
   readonly feed?: FeedView
-  /** Present when the register of vans changed; replaces it. */
-  readonly depots?: readonly Depot[]
-  readonly registered?: readonly RegisteredVan[]
   readonly points?: readonly PanelPoint[]
   readonly signals?: readonly SignalView[]
   readonly distances?: readonly DistanceView[]

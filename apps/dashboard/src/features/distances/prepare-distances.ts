@@ -1,0 +1,75 @@
+import type { DistanceView } from '@km0/contracts/panel'
+import { compareNames, type Van } from '../van/prepare-fleet.ts'
+
+export const SLIDE_MS = 60_000
+export const SPARKLINE_MS = 30 * 60_000
+
+export interface DistanceRow {
+  readonly key: string
+  readonly van: Van
+  /** Of the newest closed window; null when the van has none there: missing, not zero. */
+  readonly distanceMm: number | null
+  readonly jumps: number
+  /** Millimetres of each of the last 30 windows, oldest first; null where there is none. */
+  readonly history: readonly (number | null)[]
+}
+
+export interface DistanceTable {
+  /** The newest closed window; null before the first. */
+  readonly window: { readonly startMs: number; readonly endMs: number } | null
+  readonly rows: readonly DistanceRow[]
+  /** Of the window, all vans together. */
+  readonly totalMm: number
+}
+
+/**
+ * The newest closed window of each van and the half hour before. Partitions close a window some seconds apart, so a van may show the one
+ * before the newest; an older one counts as missing.
+ */
+export function prepareDistances(fleet: readonly Van[], distances: ReadonlyMap<string, readonly DistanceView[]>): DistanceTable {
+  let newest: DistanceView | null = null
+  for (const windows of distances.values()) {
+    const last = windows.at(-1)
+    if (last !== undefined && (newest === null || last.windowEndMs > newest.windowEndMs)) newest = last
+  }
+  if (newest === null) return { window: null, rows: [], totalMm: 0 }
+  const endMs = newest.windowEndMs
+  const rows = fleet.flatMap((van) => {
+    const windows = distances.get(van.van)
+    return windows === undefined || windows.length === 0 ? [] : [rowOf(van, windows, endMs)]
+  })
+  const totalMm = rows.reduce((sum, row) => sum + (row.distanceMm ?? 0), 0)
+  return { window: { startMs: newest.windowStartMs, endMs }, rows, totalMm }
+}
+
+function rowOf(van: Van, windows: readonly DistanceView[], endMs: number): DistanceRow {
+  const byEnd = new Map(windows.map((window) => [window.windowEndMs, window]))
+  const shown = byEnd.get(endMs) ?? byEnd.get(endMs - SLIDE_MS)
+  const count = SPARKLINE_MS / SLIDE_MS
+  const history = Array.from({ length: count }, (_, n) => byEnd.get(endMs - (count - 1 - n) * SLIDE_MS)?.distanceMm ?? null)
+  return { key: van.van, van, distanceMm: shown?.distanceMm ?? null, jumps: shown?.jumps ?? 0, history }
+}
+
+export type SortColumn = 'van' | 'place' | 'distance'
+export interface Sort {
+  readonly column: SortColumn
+  readonly direction: 'ascending' | 'descending'
+}
+
+/** A sorted copy; what is missing comes last whatever the direction, equals by name. */
+export function sortDistances(rows: readonly DistanceRow[], sort: Sort): DistanceRow[] {
+  const sign = sort.direction === 'ascending' ? 1 : -1
+  return [...rows].sort((a, b) => compareBy(sort.column, sign, a, b) || compareNames(a.van.name, b.van.name))
+}
+
+function compareBy(column: SortColumn, sign: number, a: DistanceRow, b: DistanceRow): number {
+  if (column === 'van') return sign * compareNames(a.van.name, b.van.name)
+  if (column === 'place') return missingLast(a.van.place, b.van.place) ?? sign * compareNames(a.van.place ?? '', b.van.place ?? '')
+  return missingLast(a.distanceMm, b.distanceMm) ?? sign * ((a.distanceMm ?? 0) - (b.distanceMm ?? 0))
+}
+
+function missingLast(a: unknown, b: unknown): number | null {
+  if (a === null && b === null) return 0
+  if (a === null) return 1
+  return b === null ? -1 : null
+}

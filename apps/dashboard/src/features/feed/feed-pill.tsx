@@ -1,0 +1,38 @@
+'use client'
+
+import { useFormatter, useTranslations } from 'next-intl'
+import { shortAge } from './durations.ts'
+import styles from './feed-pill.module.css'
+import type { FeedStatus } from './prepare-feed.ts'
+import type { Connection } from './use-live.ts'
+
+/** Whether what is shown is now, and how old the newest position is. */
+export function FeedPill(props: {
+  readonly feed: FeedStatus | null
+  readonly connection: Connection
+  readonly playing: boolean
+  readonly nowMs: number
+}) {
+  const t = useTranslations('feed')
+  const format = useFormatter()
+  const { feed } = props
+  const kind = feed === null ? (props.connection === 'failed' ? 'lost' : 'connecting') : feed.kind
+  const clock = (ms: number) => format.dateTime(ms, { hour: '2-digit', minute: '2-digit' })
+  const text = () => {
+    if (kind === 'stale') return t('stale', { time: feed?.sinceMs == null ? '' : clock(feed.sinceMs) })
+    if (kind === 'live' && props.playing)
+      return t('playing', { time: format.dateTime(props.nowMs, { hour: '2-digit', minute: '2-digit', second: '2-digit' }) })
+    return t(kind)
+  }
+  return (
+    <div className={styles.pill} data-kind={kind}>
+      <span className={styles.dot} aria-hidden="true" />
+      <span className={styles.text} role="status">
+        {text()}
+      </span>
+      {kind === 'live' && feed?.newestPointAgeMs != null && (
+        <span className={styles.age}>{t('age', { age: shortAge(feed.newestPointAgeMs) })}</span>
+      )}
+    </div>
+  )
+}

@@ -1,0 +1,21 @@
+import type { IconColors } from './icons.ts'
+import type { OverlayColors } from './overlay.ts'
+
+/** Colours of the theme in force, from the page's CSS variables: one source for lists and map. */
+export function readColors(): { readonly icons: IconColors; readonly overlay: OverlayColors } {
+  const style = getComputedStyle(document.documentElement)
+  const read = (name: string) => style.getPropertyValue(name).trim()
+  const halo = read('--surface')
+  return {
+    icons: {
+      moving: read('--moving'),
+      stopped: read('--stopped'),
+      silent: read('--silent'),
+      provisional: read('--provisional'),
+      faint: read('--text-faint'),
+      halo,
+      onSilent: '#ffffff',
+    },
+    overlay: { text: read('--text'), halo, accent: read('--accent'), silent: read('--silent-text'), soft: read('--text-soft') },
+  }
+}

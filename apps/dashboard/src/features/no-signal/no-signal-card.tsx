@@ -1,0 +1,77 @@
+'use client'
+
+import { useFormatter, useTranslations } from 'next-intl'
+import { useState } from 'react'
+import type { OperatorHandle } from '../operator/use-operator.ts'
+import card from '../shell/card.module.css'
+import { EmptyState, type ListStatus, LoadingRows } from '../shell/list-state.tsx'
+import { useHeldRows } from '../shell/use-held-rows.ts'
+import { AcknowledgeDialog } from './acknowledge-dialog.tsx'
+import styles from './no-signal.module.css'
+import { NoSignalRowView } from './no-signal-row.tsx'
+import { NotSeen } from './not-seen.tsx'
+import type { NoSignalList, NoSignalRow } from './prepare-no-signal.ts'
+
+export interface NoSignalCardProps {
+  readonly list: NoSignalList
+  readonly status: ListStatus
+  /** While stale: from when on nothing is known. */
+  readonly sinceMs: number | null
+  readonly selected: string | null
+  readonly onSelect: (van: string) => void
+  readonly operator: OperatorHandle
+}
+
+export function NoSignalCard(props: NoSignalCardProps) {
+  const t = useTranslations('noSignal')
+  const format = useFormatter()
+  const { rows, handlers } = useHeldRows(props.list.rows, '')
+  const [acknowledging, setAcknowledging] = useState<NoSignalRow | null>(null)
+  const count = props.list.rows.length
+  const stale = props.status === 'stale'
+  return (
+    <section className={card.card} aria-labelledby="no-signal-title">
+      <header className={card.head}>
+        <h2 id="no-signal-title">{t('title')}</h2>
+        {count > 0 && <span className={styles.count}>{count}</span>}
+        <span className={card.aside} data-stale={stale && props.sinceMs !== null}>
+          {stale && props.sinceMs !== null
+            ? t('frozen', { time: format.dateTime(props.sinceMs, { hour: '2-digit', minute: '2-digit' }) })
+            : count > 1 && t('order')}
+        </span>
+      </header>
+      <Body status={props.status} count={rows.length}>
+        <div className={card.scroll}>
+          <ul className={styles.rows} aria-labelledby="no-signal-title" {...handlers}>
+            {rows.map(({ row, gone }) => (
+              <NoSignalRowView
+                key={row.key}
+                row={row}
+                gone={gone}
+                selected={props.selected === row.key}
+                onSelect={props.onSelect}
+                onAcknowledge={setAcknowledging}
+              />
+            ))}
+          </ul>
+          {props.list.notSeen.length > 0 && <NotSeen vans={props.list.notSeen} onSelect={props.onSelect} />}
+        </div>
+      </Body>
+      {rows.length === 0 && props.list.notSeen.length > 0 && props.status !== 'loading' && props.status !== 'error' && (
+        <div className={card.scroll}>
+          <NotSeen vans={props.list.notSeen} onSelect={props.onSelect} />
+        </div>
+      )}
+      <AcknowledgeDialog row={acknowledging} operator={props.operator} onClose={() => setAcknowledging(null)} />
+    </section>
+  )
+}
+
+function Body(props: { readonly status: ListStatus; readonly count: number; readonly children: React.ReactNode }) {
+  const t = useTranslations()
+  if (props.status === 'loading') return <LoadingRows rows={3} />
+  if (props.status === 'error') return <EmptyState kind="error" title={t('error.title')} hint={t('error.hint')} />
+  if (props.count > 0) return props.children
+  if (props.status === 'stale') return <EmptyState kind="stale" title={t('noSignal.emptyStale')} hint={t('noSignal.emptyStaleHint')} />
+  return <EmptyState kind="ok" title={t('noSignal.emptyTitle')} hint={t('noSignal.empty')} />
+}

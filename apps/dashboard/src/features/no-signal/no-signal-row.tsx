@@ -1,0 +1,86 @@
+import { useFormatter, useTranslations } from 'next-intl'
+import { memo } from 'react'
+import { clockDuration, isoDuration } from '../feed/durations.ts'
+import { StateIcon } from '../shell/state-icon.tsx'
+import styles from './no-signal.module.css'
+import type { NoSignalRow } from './prepare-no-signal.ts'
+
+export interface NoSignalRowProps {
+  readonly row: NoSignalRow
+  /** The van is heard again; the row stays while a pointer is over the list. */
+  readonly gone: boolean
+  readonly selected: boolean
+  readonly onSelect: (van: string) => void
+  readonly onAcknowledge: (row: NoSignalRow) => void
+}
+
+export const NoSignalRowView = memo(function NoSignalRowView(props: NoSignalRowProps) {
+  const t = useTranslations('noSignal')
+  const format = useFormatter()
+  const { row, gone } = props
+  const { van, acknowledgement } = row
+  const clock = (ms: number) => format.dateTime(ms, { hour: '2-digit', minute: '2-digit' })
+  const time = clock(row.lastMs)
+  const duration = clockDuration(row.durationMs)
+  const provisional = row.band === 'provisional'
+  return (
+    <li className={styles.row} data-band={gone ? 'returned' : row.band} data-selected={props.selected} data-van={row.key}>
+      <button
+        type="button"
+        className={styles.main}
+        aria-current={props.selected ? 'true' : undefined}
+        title={provisional ? t('provisionalHint') : undefined}
+        onClick={() => props.onSelect(row.key)}
+      >
+        <span className={styles.duration}>
+          {gone ? (
+            <StateIcon state="moving" size={20} />
+          ) : provisional ? (
+            <time dateTime={isoDuration(row.durationMs)} className={styles.provisional}>
+              {t('provisional', { duration })}
+            </time>
+          ) : (
+            <time dateTime={isoDuration(row.durationMs)}>{duration}</time>
+          )}
+        </span>
+        <span className={styles.who}>
+          <span className={styles.name}>
+            {van.name}
+            {!van.registered && <em>{t('notRegistered')}</em>}
+          </span>
+          <span className={styles.where}>
+            {gone ? t('returned') : van.place === null ? t('lastSeenNowhere', { time }) : t('lastSeen', { place: van.place, time })}
+          </span>
+          {acknowledgement !== null && (
+            <span className={styles.note}>
+              <svg width="14" height="14" viewBox="0 0 14 14" aria-hidden="true">
+                <path d="M2.5 7.5l3 3 6-7" />
+              </svg>
+              <span>
+                <b>{t('acknowledgedBy', { name: acknowledgement.actor.name, time: clock(acknowledgement.atMs) })}</b>
+                {acknowledgement.note !== '' && ` — ${acknowledgement.note}`}
+              </span>
+            </span>
+          )}
+        </span>
+      </button>
+      {!gone && (
+        <button
+          type="button"
+          className={styles.acknowledge}
+          data-done={acknowledgement !== null}
+          aria-label={acknowledgement === null ? t('acknowledgeVan', { van: van.name }) : t('acknowledgeAgain', { van: van.name })}
+          onClick={() => props.onAcknowledge(row)}
+        >
+          {acknowledgement === null ? (
+            t('acknowledge')
+          ) : (
+            <svg width="16" height="16" viewBox="0 0 16 16" aria-hidden="true">
+              <path d="M2.5 13.5l.7-3L10.5 3.200a1.400 1.400 0 0 1 2 0l.3.3a1.400 1.400 0 0 1 0 2L5.500 12.800z" />
+            </svg>
+          )}
+        </button>
+      )}
+    </li>
+  )
+})

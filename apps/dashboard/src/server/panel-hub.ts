@@ -1,0 +1,92 @@
+import { encodeDelta, encodeSnapshot, type PanelToServer, type Scope, type ServerToPanel } from '@km0/contracts'
+import type { Server } from 'socket.io'
+import type { PanelState } from './panel-state.ts'
+import { roomOf } from './scope.ts'
+
+export type PanelSockets = Server<PanelToServer, ServerToPanel, Record<string, never>, { scope: Scope }>
+
+/** How often browsers are told what changed. */
+export const TICK_MS = 1_000
+/** A browser that asks for snapshots more often than this gets one all the same, but later. */
+const RESYNC_EVERY_MS = 2_000
+
+/**
+ * Keeps browsers up to date: a snapshot on every connect, then a delta a second. One room a scope, so a delta is made once for all who may
+ * see the same. Deltas are volatile: a slow line drops them, notices by their number and asks for a snapshot.
+ */
+export class PanelHub {
+  readonly #state: PanelState
+  readonly #sockets: PanelSockets
+  readonly #machineNowMs: () => number
+  #timer: NodeJS.Timeout | undefined
+  /** Until everything stored has been read, a browser waits: an empty list would be a lie. */
+  #loaded = false
+
+  constructor(options: { readonly state: PanelState; readonly sockets: PanelSockets; readonly machineNowMs: () => number }) {
+    this.#state = options.state
+    this.#sockets = options.sockets
+    this.#machineNowMs = options.machineNowMs
+  }
+
+  /** Browsers that are connected. */
+  get connected(): number {
+    return this.#sockets.of('/').sockets.size
+  }
+
+  start(): void {
+    this.#sockets.on('connection', (socket) => {
+      let sentMs = Number.NEGATIVE_INFINITY
+      const send = () => {
+        if (!this.#loaded) return
+        sentMs = performance.now()
+        socket.emit('snapshot', encodeSnapshot(this.#state.snapshot(socket.data.scope, this.#machineNowMs())))
+      }
+      let waiting: NodeJS.Timeout | undefined
+      socket.on('resync', () => {
+        waiting ??= setTimeout(
+          () => {
+            waiting = undefined
+            send()
+          },
+          Math.max(0, sentMs + RESYNC_EVERY_MS - performance.now()),
+        )
+      })
+      socket.on('disconnect', () => clearTimeout(waiting))
+      void socket.join(roomOf(socket.data.scope))
+      send()
+    })
+    this.#timer = setInterval(() => this.#tick(), TICK_MS)
+  }
+
+  /** Everything stored has been read: whoever waits gets a snapshot. */
+  loaded(): void {
+    this.#loaded = true
+    this.#sendSnapshots()
+  }
+
+  stop(): void {
+    clearInterval(this.#timer)
+  }
+
+  #tick(): void {
+    if (!this.#loaded) return
+    const changes = this.#state.takeChanges(this.#machineNowMs())
+    if (changes.everything) {
+      this.#sendSnapshots()
+      return
+    }
+    for (const [room, scope] of this.#scopes()) {
+      this.#sockets.to(room).volatile.emit('delta', encodeDelta(this.#state.deltaFor(scope, changes)))
+    }
+  }
+
+  #sendSnapshots(): void {
+    for (const [room, scope] of this.#scopes()) {
+      this.#sockets.to(room).emit('snapshot', encodeSnapshot(this.#state.snapshot(scope, this.#machineNowMs())))
+    }
+  }
+
+  #scopes(): Map<string, Scope> {
+    return new Map([...this.#sockets.of('/').sockets.values()].map((socket) => [roomOf(socket.data.scope), socket.data.scope]))
+  }
+}

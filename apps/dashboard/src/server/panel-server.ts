@@ -1,0 +1,164 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { AcknowledgementView, PanelClock } from '@km0/contracts'
+import { Counter, closeServer, Gauge, listen, type Registry } from '@km0/runtime'
+import { Server as SocketServer } from 'socket.io'
+import { checkHost, checkOrigin, Refusal } from './guard.ts'
+import { panelHealth } from './panel-health.ts'
+import { PanelHub, type PanelSockets } from './panel-hub.ts'
+import type { PanelSource } from './panel-source.ts'
+import { PanelState } from './panel-state.ts'
+import type { PlaceOf } from './places.ts'
+import { createRest, sessionOf } from './rest.ts'
+import { securityHeaders } from './security-headers.ts'
+
+/** What a browser may send on a socket: one word. */
+const SOCKET_MAX_BYTES = 4_096
+
+export interface PanelServerOptions {
+  readonly host: string
+  /** 0 takes a free one. */
+  readonly port: number
+  /** Names besides numbers and `localhost` under which the panel is reached. */
+  readonly allowedNames: readonly string[]
+  readonly clock: PanelClock
+  readonly source: PanelSource
+  readonly placeOf: PlaceOf
+  readonly metrics: Registry
+  /** The customer's own map style; null for the one that the panel brings. */
+  readonly mapStyleUrl: string | null
+  /** Makes what answers everything that is neither /api nor the socket. */
+  readonly pages: (server: Server) => Promise<(request: IncomingMessage, response: ServerResponse) => Promise<void>>
+  readonly onError: (error: unknown, what: string) => void
+  readonly machineNowMs?: () => number
+}
+
+export interface PanelServer {
+  readonly port: number
+  readonly state: PanelState
+  close(): Promise<void>
+}
+
+/** One process, one port: pages, REST and the socket. Resolves when it listens; what is stored may still be on its way. */
+export async function startPanelServer(options: PanelServerOptions): Promise<PanelServer> {
+  const machineNowMs = options.machineNowMs ?? Date.now
+  const state = new PanelState({ clock: options.clock, placeOf: options.placeOf })
+  const startedMs = performance.now()
+  let loaded = false
+
+  const server = createServer()
+  const sockets: PanelSockets = new SocketServer(server, {
+    serveClient: false,
+    destroyUpgrade: false,
+    maxHttpBufferSize: SOCKET_MAX_BYTES,
+    perMessageDeflate: { threshold: 16_384 },
+    allowRequest: (request, decide) => decide(null, isOurs(request, options.allowedNames)),
+  })
+  sockets.use((socket, next) => {
+    socket.data.scope = sessionOf(socket.request).scope
+    next()
+  })
+  const hub = new PanelHub({ state, sockets, machineNowMs })
+  const counted = instruments(options.metrics, state, hub)
+  const rest = createRest({
+    state,
+    machineNowMs,
+    health: () =>
+      panelHealth({
+        source: options.source.health(),
+        feed: state.feed(machineNowMs()),
+        nowMs: state.nowMs(machineNowMs()),
+        uptimeMs: performance.now() - startedMs,
+        loaded,
+        vansHeard: state.vansHeard,
+      }),
+    metrics: async () => ({ text: await options.metrics.metrics(), contentType: options.metrics.contentType }),
+    acknowledge: async (view: AcknowledgementView) => {
+      await options.source.acknowledge(view)
+      state.apply({ kind: 'acknowledgement', view })
+    },
+  })
+
+  const pages = await options.pages(server)
+  server.on('request', (request: IncomingMessage, response: ServerResponse) => {
+    if ((request.url ?? '').startsWith('/socket.io/')) return
+    answer(request, response).catch((error: unknown) => {
+      options.onError(error, 'a request failed')
+      if (!response.headersSent) response.writeHead(500, { 'content-type': 'text/plain' })
+      response.end()
+    })
+  })
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    for (const [name, value] of securityHeaders(options.mapStyleUrl)) response.setHeader(name, value)
+    try {
+      checkHost(request.headers, options.allowedNames)
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error
+      response.writeHead(error.status, { 'content-type': 'text/plain; charset=utf-8' })
+      response.end(`${error.message}. ${error.hint}\n`)
+      return
+    }
+    if (!(await rest(request, response))) await pages(request, response)
+  }
+
+  hub.start()
+  await listen(server, options.host, options.port)
+  options.source
+    .start((event) => {
+      const news = state.apply(event)
+      counted.inc({ kind: event.kind, news: String(news) })
+    })
+    .then(() => {
+      loaded = true
+      hub.loaded()
+    })
+    .catch((error: unknown) => options.onError(error, 'the panel could not read what is stored'))
+
+  return {
+    port: (server.address() as AddressInfo).port,
+    state,
+    close: async () => {
+      hub.stop()
+      await options.source.stop()
+      sockets.disconnectSockets(true)
+      await closeServer(server)
+    },
+  }
+}
+
+/** A socket is as good as a read of everything, so a page elsewhere may not open one. */
+function isOurs(request: IncomingMessage, allowedNames: readonly string[]): boolean {
+  try {
+    checkHost(request.headers, allowedNames)
+    // Programs that are no browser send no Origin; a browser always does when the page is elsewhere.
+    if (request.headers.origin !== undefined) checkOrigin(request.headers)
+    return true
+  } catch {
+    return false
+  }
+}
+
+function instruments(metrics: Registry, state: PanelState, hub: PanelHub): Counter<'kind' | 'news'> {
+  new Gauge({
+    name: 'km0_panel_browsers',
+    help: 'Browsers connected to the panel.',
+    registers: [metrics],
+    collect() {
+      this.set(hub.connected)
+    },
+  })
+  new Gauge({
+    name: 'km0_panel_vans_heard',
+    help: 'Vans of which a point is known.',
+    registers: [metrics],
+    collect() {
+      this.set(state.vansHeard)
+    },
+  })
+  return new Counter({
+    name: 'km0_panel_events_total',
+    help: 'Events that the panel read, by kind; news=false were known already.',
+    labelNames: ['kind', 'news'],
+    registers: [metrics],
+  })
+}

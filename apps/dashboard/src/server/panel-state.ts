@@ -1,0 +1,320 @@
+import type {
+  AcknowledgementView,
+  Depot,
+  DistanceValue,
+  DistanceView,
+  FeedView,
+  LiveValue,
+  PanelClock,
+  PanelDelta,
+  PanelPoint,
+  PanelSnapshot,
+  RegisteredVan,
+  Scope,
+  SignalValue,
+  SignalView,
+  SourcePosition,
+  TrailView,
+} from '@km0/contracts'
+import { FeedState } from './feed-state.ts'
+import type { PanelEvent } from './panel-events.ts'
+import type { PlaceOf } from './places.ts'
+import { mayPass } from './scope.ts'
+import { Trails } from './trails.ts'
+
+/** Windows that ended longer than this before the newest one are forgotten: a sparkline shows 30 minutes. */
+export const DISTANCES_KEPT_MS = 35 * 60_000
+/** Newest acknowledgements kept in memory; all are in the store. */
+export const ACKNOWLEDGEMENTS_KEPT = 1_000
+
+interface KnownPoint {
+  readonly value: LiveValue
+  readonly source: SourcePosition | null
+  readonly place: string | null
+}
+interface KnownSignal {
+  readonly value: SignalValue
+  readonly source: SourcePosition | null
+}
+interface KnownDistance {
+  readonly value: DistanceValue
+  readonly source: SourcePosition | null
+}
+
+/** What changed since the last one, before any scope is applied. */
+export interface Changes {
+  readonly sequence: number
+  readonly nowMs: number
+  /** The register changed: whose van is whose may differ, so browsers get a snapshot instead of a delta. */
+  readonly everything: boolean
+  readonly feed: FeedView | null
+  readonly points: readonly string[]
+  readonly signals: readonly string[]
+  readonly distances: readonly (readonly [van: string, windowEndMs: number])[]
+  readonly acknowledgements: readonly AcknowledgementView[]
+}
+
+/**
+ * All that the panel knows, in memory. Events only move it forward, so re-reading a topic changes nothing: a point by event time, a
+ * signal state by (epoch, offset), a distance by revision, then (epoch, offset), a mark by (epoch, offset). No clock: callers say what time
+ * the machine has.
+ */
+export class PanelState {
+  readonly #clock: PanelClock
+  readonly #placeOf: PlaceOf
+  readonly #feed = new FeedState()
+  readonly #trails = new Trails()
+  readonly #points = new Map<string, KnownPoint>()
+  readonly #signals = new Map<string, KnownSignal>()
+  readonly #distances = new Map<string, Map<number, KnownDistance>>()
+  #acknowledgements: AcknowledgementView[] = []
+  #depots = new Map<string, Depot>()
+  #registered = new Map<string, RegisteredVan>()
+  #newestWindowMs = 0
+
+  #sequence = 0
+  #sentFeed = ''
+  #everything = false
+  readonly #dirtyPoints = new Set<string>()
+  readonly #dirtySignals = new Set<string>()
+  readonly #dirtyDistances = new Map<string, Set<number>>()
+  #dirtyAcknowledgements: AcknowledgementView[] = []
+
+  constructor(options: { readonly clock: PanelClock; readonly placeOf: PlaceOf }) {
+    this.#clock = options.clock
+    this.#placeOf = options.placeOf
+  }
+
+  /** Vans of which a point is known. */
+  get vansHeard(): number {
+    return this.#points.size
+  }
+
+  /** Time of the platform: of the machine, or in play mode the newest record timestamp that a mark told. */
+  nowMs(machineNowMs: number): number {
+    if (this.#clock === 'machine') return machineNowMs
+    return this.#feed.newestRecordMs() ?? machineNowMs
+  }
+
+  feed(machineNowMs: number): FeedView {
+    return this.#feed.view(this.nowMs(machineNowMs))
+  }
+
+  /** Applies one event; false when it is no news. */
+  apply(event: PanelEvent): boolean {
+    switch (event.kind) {
+      case 'point':
+        return this.#applyPoint(event.value, event.source)
+      case 'signal':
+        return this.#applySignal(event.value, event.source)
+      case 'distance':
+        return this.#applyDistance(event.value, event.source)
+      case 'mark':
+        return this.#feed.apply(event.value)
+      case 'acknowledgement':
+        return this.#applyAcknowledgement(event.view)
+      case 'register':
+        return this.#applyRegister(event.depots, event.registered)
+    }
+  }
+
+  /** Whether a van was ever heard of: a point, a signal state or an entry in the register. */
+  isKnown(van: string): boolean {
+    return this.#points.has(van) || this.#signals.has(van) || this.#registered.has(van)
+  }
+
+  /** Depot of a van; null when it is not registered. */
+  depotOf(van: string): string | null {
+    return this.#registered.get(van)?.depotId ?? null
+  }
+
+  /** Whether a scope may see a van. */
+  mayPassVan(scope: Scope, van: string): boolean {
+    return mayPass(scope, this.#depots)(this.depotOf(van))
+  }
+
+  snapshot(scope: Scope, machineNowMs: number): PanelSnapshot {
+    const pass = mayPass(scope, this.#depots)
+    const passVan = (van: string) => pass(this.depotOf(van))
+    const nowMs = this.nowMs(machineNowMs)
+    return {
+      sequence: this.#sequence,
+      clock: this.#clock,
+      nowMs,
+      feed: this.#feed.view(nowMs),
+      depots: [...this.#depots.values()].filter((depot) => pass(depot.id)),
+      registered: [...this.#registered.values()].filter((van) => pass(van.depotId)),
+      points: [...this.#points.keys()].filter(passVan).map((van) => this.#pointView(van)),
+      signals: [...this.#signals.keys()].filter(passVan).map((van) => this.#signalView(van)),
+      distances: [...this.#distances]
+        .filter(([van]) => passVan(van))
+        .flatMap(([van, rows]) => [...rows.keys()].map((endMs) => this.#distanceView(van, endMs))),
+      acknowledgements: this.#acknowledgements.filter((ack) => passVan(ack.van)),
+    }
+  }
+
+  /** What changed since the last call; the next sequence number is spent even when nothing did, since `nowMs` goes out all the same. */
+  takeChanges(machineNowMs: number): Changes {
+    this.#sequence += 1
+    const nowMs = this.nowMs(machineNowMs)
+    const feed = this.#feed.view(nowMs)
+    const feedText = JSON.stringify(feed)
+    const changes: Changes = {
+      sequence: this.#sequence,
+      nowMs,
+      everything: this.#everything,
+      feed: feedText === this.#sentFeed ? null : feed,
+      points: [...this.#dirtyPoints],
+      signals: [...this.#dirtySignals],
+      distances: [...this.#dirtyDistances].flatMap(([van, ends]) => [...ends].map((endMs) => [van, endMs] as const)),
+      acknowledgements: this.#dirtyAcknowledgements,
+    }
+    this.#sentFeed = feedText
+    this.#everything = false
+    this.#dirtyPoints.clear()
+    this.#dirtySignals.clear()
+    this.#dirtyDistances.clear()
+    this.#dirtyAcknowledgements = []
+    return changes
+  }
+
+  /** The part of the changes that a scope may see. */
+  deltaFor(scope: Scope, changes: Changes): PanelDelta {
+    const passVan = (van: string) => this.mayPassVan(scope, van)
+    const points = changes.points.filter(passVan).map((van) => this.#pointView(van))
+    const signals = changes.signals.filter(passVan).map((van) => this.#signalView(van))
+    const distances = changes.distances
+      .filter(([van, endMs]) => passVan(van) && this.#distances.get(van)?.has(endMs))
+      .map(([van, endMs]) => this.#distanceView(van, endMs))
+    const acknowledgements = changes.acknowledgements.filter((ack) => passVan(ack.van))
+    return {
+      sequence: changes.sequence,
+      nowMs: changes.nowMs,
+      ...(changes.feed === null ? {} : { feed: changes.feed }),
+      ...(points.length === 0 ? {} : { points }),
+      ...(signals.length === 0 ? {} : { signals }),
+      ...(distances.length === 0 ? {} : { distances }),
+      ...(acknowledgements.length === 0 ? {} : { acknowledgements }),
+    }
+  }
+
+  /** The last 15 minutes of a van; null when the scope may not see it. */
+  trail(scope: Scope, van: string): TrailView | null {
+    return this.mayPassVan(scope, van) ? { van, points: this.#trails.of(van) } : null
+  }
+
+  #applyPoint(value: LiveValue, source: SourcePosition | null): boolean {
+    const known = this.#points.get(value.repartidor)
+    if (known !== undefined) {
+      if (value.data_ms < known.value.data_ms) return false
+      // The same point again, e.g. no longer doubtful: a later record of the log wins.
+      if (value.data_ms === known.value.data_ms && !isAfter(source, known.source)) return false
+    }
+    const moved = known === undefined || known.value.lat !== value.lat || known.value.lon !== value.lon
+    this.#points.set(value.repartidor, { value, source, place: moved ? this.#placeOf(value.lat, value.lon) : known.place })
+    this.#trails.add(value.repartidor, [value.lon, value.lat, value.data_ms])
+    this.#dirtyPoints.add(value.repartidor)
+    return true
+  }
+
+  #applySignal(value: SignalValue, source: SourcePosition | null): boolean {
+    const known = this.#signals.get(value.repartidor)
+    if (known !== undefined && !isAfter(source, known.source)) return false
+    this.#signals.set(value.repartidor, { value, source })
+    this.#dirtySignals.add(value.repartidor)
+    return true
+  }
+
+  #applyDistance(value: DistanceValue, source: SourcePosition | null): boolean {
+    if (value.fi_ms < this.#newestWindowMs - DISTANCES_KEPT_MS) return false
+    let rows = this.#distances.get(value.repartidor)
+    const known = rows?.get(value.fi_ms)
+    if (known !== undefined) {
+      const step = (value.revisio ?? 0) - (known.value.revisio ?? 0)
+      if (step < 0 || (step === 0 && !isAfter(source, known.source))) return false
+    }
+    if (rows === undefined) {
+      rows = new Map()
+      this.#distances.set(value.repartidor, rows)
+    }
+    rows.set(value.fi_ms, { value, source })
+    const dirty = this.#dirtyDistances.get(value.repartidor)
+    if (dirty === undefined) this.#dirtyDistances.set(value.repartidor, new Set([value.fi_ms]))
+    else dirty.add(value.fi_ms)
+    if (value.fi_ms > this.#newestWindowMs) {
+      this.#newestWindowMs = value.fi_ms
+      this.#forgetOldDistances()
+    }
+    return true
+  }
+
+  #forgetOldDistances(): void {
+    for (const [van, rows] of this.#distances) {
+      for (const endMs of rows.keys()) if (endMs < this.#newestWindowMs - DISTANCES_KEPT_MS) rows.delete(endMs)
+      if (rows.size === 0) this.#distances.delete(van)
+    }
+  }
+
+  #applyAcknowledgement(view: AcknowledgementView): boolean {
+    const same = (other: AcknowledgementView) =>
+      other.van === view.van && other.sinceMs === view.sinceMs && other.atMs === view.atMs && other.actor.id === view.actor.id
+    if (this.#acknowledgements.some(same)) return false
+    this.#acknowledgements = [...this.#acknowledgements, view].slice(-ACKNOWLEDGEMENTS_KEPT)
+    this.#dirtyAcknowledgements.push(view)
+    return true
+  }
+
+  #applyRegister(depots: readonly Depot[], registered: readonly RegisteredVan[]): boolean {
+    const before = JSON.stringify([[...this.#depots.values()], [...this.#registered.values()]])
+    if (before === JSON.stringify([depots, registered])) return false
+    this.#depots = new Map(depots.map((depot) => [depot.id, depot]))
+    this.#registered = new Map(registered.map((van) => [van.van, van]))
+    this.#everything = true
+    return true
+  }
+
+  #pointView(van: string): PanelPoint {
+    const { value, source, place } = this.#points.get(van) as KnownPoint
+    return {
+      van,
+      depotId: this.depotOf(van),
+      lat: value.lat,
+      lon: value.lon,
+      eventMs: value.data_ms,
+      arrivalMs: value.arribada_ms,
+      speedMmPerS: value.velocitat_mm_s,
+      headingDegrees: value.rumb_graus,
+      doubtful: value.dubtos,
+      motion: value.estat === 'aturada' ? 'stopped' : 'moving',
+      place,
+      partition: source?.partition ?? null,
+    }
+  }
+
+  #signalView(van: string): SignalView {
+    const { value } = this.#signals.get(van) as KnownSignal
+    return { van, depotId: this.depotOf(van), state: value.estat === 'amb-senyal' ? 'signal' : 'no-signal', sinceMs: value.des_de_ms }
+  }
+
+  #distanceView(van: string, endMs: number): DistanceView {
+    const { value } = (this.#distances.get(van) as Map<number, KnownDistance>).get(endMs) as KnownDistance
+    return {
+      van,
+      depotId: this.depotOf(van),
+      windowStartMs: value.inici_ms,
+      windowEndMs: value.fi_ms,
+      distanceMm: value.distancia_mm,
+      positions: value.posicions,
+      jumps: value.salts,
+      displacementMm: value.desplacament_mm,
+      revision: value.revisio ?? 0,
+    }
+  }
+}
+
+/** Whether a record lies after the one that is known. A van lives in one partition, so epoch and offset decide; what says nothing loses. */
+function isAfter(next: SourcePosition | null, known: SourcePosition | null): boolean {
+  if (next === null) return false
+  if (known === null) return true
+  return next.epoch > known.epoch || (next.epoch === known.epoch && next.offset > known.offset)
+}

@@ -1,0 +1,121 @@
+import { randomUUID } from 'node:crypto'
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import { type AcknowledgementView, type Actor, EVERYTHING, type HealthReport, type PanelError, type Scope } from '@km0/contracts'
+import { z } from 'zod'
+import { checkOrigin, Refusal, readBody } from './guard.ts'
+import { localOperator, operatorCookie, operatorName, readOperator } from './operator.ts'
+import type { PanelState } from './panel-state.ts'
+
+export const NOTE_MAX_CHARACTERS = 500
+
+const acknowledgementBody = z.strictObject({
+  van: z.string().min(1).max(64),
+  sinceMs: z.number().int().min(0).max(4_102_444_800_000),
+  note: z.string().trim().max(NOTE_MAX_CHARACTERS),
+})
+const operatorBody = z.strictObject({ name: operatorName })
+
+export interface RestOptions {
+  readonly state: PanelState
+  readonly machineNowMs: () => number
+  readonly health: () => HealthReport
+  /** Prometheus text and its content type. */
+  readonly metrics: () => Promise<{ readonly text: string; readonly contentType: string }>
+  /** Stores it, then lets everybody know. */
+  readonly acknowledge: (view: AcknowledgementView) => Promise<void>
+}
+
+/** Who asks, and what they may see. Until sign-in everybody sees everything. */
+export function sessionOf(request: IncomingMessage): { readonly scope: Scope; readonly operator: Actor | null } {
+  return { scope: EVERYTHING, operator: readOperator(request.headers.cookie) }
+}
+
+type Handler = (request: IncomingMessage, response: ServerResponse, url: URL) => Promise<void> | void
+
+/** Answers /api/… and /metrics; resolves to false for any other path, which is then the pages'. */
+export function createRest(options: RestOptions): (request: IncomingMessage, response: ServerResponse) => Promise<boolean> {
+  const routes = routesOf(options)
+  return async (request, response) => {
+    const url = new URL(request.url ?? '/', 'http://panel')
+    if (!url.pathname.startsWith('/api/') && url.pathname !== '/metrics') return false
+    try {
+      const methods = routes.get(url.pathname)
+      if (methods === undefined) throw new Refusal(404, `there is no ${url.pathname}`, `Here are: ${[...routes.keys()].join(', ')}.`)
+      const handler = methods[request.method ?? '']
+      if (handler === undefined) {
+        response.setHeader('allow', Object.keys(methods).join(', '))
+        throw new Refusal(405, `${request.method} is not possible here`, `Possible: ${Object.keys(methods).join(', ')}.`)
+      }
+      if (request.method !== 'GET') checkOrigin(request.headers)
+      await handler(request, response, url)
+    } catch (error) {
+      answerError(request, response, error)
+      if (!(error instanceof Refusal)) throw error
+    }
+    return true
+  }
+}
+
+function routesOf(options: RestOptions): Map<string, Readonly<Record<string, Handler>>> {
+  const { state } = options
+  const acknowledge: Handler = async (request, response) => {
+    const { scope, operator } = sessionOf(request)
+    if (operator === null) throw new Refusal(401, 'nobody has said who they are', 'POST /api/operator {"name":"…"} first.')
+    const command = await readBody(request, acknowledgementBody)
+    if (!state.isKnown(command.van) || !state.mayPassVan(scope, command.van)) {
+      throw new Refusal(404, `no van ${command.van} is known`, 'Use the name as GET /api/panel has it.')
+    }
+    const view: AcknowledgementView = { ...command, actor: operator, atMs: state.nowMs(options.machineNowMs()) }
+    await options.acknowledge(view)
+    json(response, 201, view)
+  }
+  const setOperator: Handler = async (request, response) => {
+    const { name } = await readBody(request, operatorBody)
+    const operator = localOperator(sessionOf(request).operator?.id ?? `local:${randomUUID()}`, name)
+    response.setHeader('set-cookie', operatorCookie(operator))
+    json(response, 200, { operator })
+  }
+  const trail: Handler = (request, response, url) => {
+    const van = url.searchParams.get('van')
+    if (van === null || van === '') throw new Refusal(400, 'which van?', 'Ask for /api/trail?van=NAME.')
+    const view = state.trail(sessionOf(request).scope, van)
+    if (view === null) throw new Refusal(404, `no van ${van} is known`, 'Use the name as GET /api/panel has it.')
+    json(response, 200, view)
+  }
+  const metrics: Handler = async (_request, response) => {
+    const { text, contentType } = await options.metrics()
+    response.writeHead(200, { 'content-type': contentType })
+    response.end(text)
+  }
+  const health: Handler = (_request, response) => {
+    const report = options.health()
+    json(response, report.status === 'down' ? 503 : 200, report)
+  }
+  return new Map<string, Readonly<Record<string, Handler>>>([
+    ['/api/health', { GET: health }],
+    ['/api/panel', { GET: (request, response) => json(response, 200, state.snapshot(sessionOf(request).scope, options.machineNowMs())) }],
+    ['/api/trail', { GET: trail }],
+    ['/api/operator', { GET: (request, response) => json(response, 200, { operator: sessionOf(request).operator }), POST: setOperator }],
+    ['/api/acknowledgements', { POST: acknowledge }],
+    ['/metrics', { GET: metrics }],
+  ])
+}
+
+function json(response: ServerResponse, status: number, value: unknown): void {
+  response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' })
+  response.end(JSON.stringify(value))
+}
+
+function answerError(request: IncomingMessage, response: ServerResponse, error: unknown): void {
+  if (response.headersSent) {
+    response.destroy()
+    return
+  }
+  const body: PanelError =
+    error instanceof Refusal
+      ? { error: error.message, hint: error.hint }
+      : { error: 'the command could not be carried out', hint: 'Nothing was stored. Try again; GET /api/health says which part is away.' }
+  // The rest of a body that nobody reads would hold the connection.
+  if (!request.complete) response.setHeader('connection', 'close')
+  json(response, error instanceof Refusal ? error.status : 503, body)
+}
