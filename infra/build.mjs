@@ -57,7 +57,7 @@ async function bundle(only) {
       process.exitCode = 1
       continue
     }
-    await build({
+    const built = build({
       entryPoints: [join(root, entry)],
       outfile: join(root, outfile),
       bundle: true,
@@ -68,6 +68,8 @@ async function bundle(only) {
       logLevel: 'warning',
       plugins: [workspaceInside],
     })
+    // esbuild has said what is wrong.
+    await built.catch(() => process.exit(1))
   }
 }
 

@@ -15,7 +15,7 @@ import { LogFile } from './log-file.ts'
 import { startWaves, stopStages } from './order.ts'
 import { PART_NAMES, type Part, partsTable } from './parts.ts'
 import { untilUp, untilWell } from './ready.ts'
-import { fillRegister } from './register.ts'
+import { fillRegister, registerIsEmpty } from './register.ts'
 import { type Services, startPlatformServices } from './services.ts'
 
 const FIRST_PART_PORT = 9_101
@@ -84,7 +84,8 @@ export class Platform {
       portOf: (name) => ports.get(name) ?? 0,
     })
     const prepareFleet = async () => {
-      if (fleet === 'demo') await phase('fill the register', () => fillRegister({ root, dataDir, databaseUrl: addresses.databaseUrl }))
+      if (fleet === 'demo' && registerIsEmpty(dataDir))
+        await phase('fill the register', () => fillRegister({ root, dataDir, databaseUrl: addresses.databaseUrl }))
     }
     await this.#startParts(parts, logDir, prepareFleet)
     const url = `http://127.0.0.1:${panelPort}/`

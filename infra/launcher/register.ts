@@ -5,19 +5,25 @@ import { run } from '../start/run.mjs'
 /** Order matters: a van names its depot. */
 const REGISTERS = ['depots', 'vans'] as const
 
+/** Whether the register of this data folder still wants filling. */
+export function registerIsEmpty(dataDir: string): boolean {
+  return REGISTERS.some((what) => !existsSync(doneFile(dataDir, what)))
+}
+
+const doneFile = (dataDir: string, what: string) => join(dataDir, `${what}.imported`)
+
 /**
  * Puts the demo fleet's depots and vans into the register, once a data folder: what somebody changes there afterwards stays.
- * Resolves to whether it did anything. Rejects with what the command said.
+ * Rejects with what the command said.
  */
 export async function fillRegister(options: {
   readonly root: string
   readonly dataDir: string
   readonly databaseUrl: string
-}): Promise<boolean> {
+}): Promise<void> {
   const environment = { ...process.env, DATABASE_URL: options.databaseUrl }
-  let did = false
   for (const what of REGISTERS) {
-    const done = join(options.dataDir, `${what}.imported`)
+    const done = doneFile(options.dataDir, what)
     if (existsSync(done)) continue
     const csv = join(options.dataDir, `${what}.csv`)
     const text = await run(process.execPath, [join('packages', 'fleet', 'dist', 'main.js'), '--register-csv', what], {
@@ -27,7 +33,5 @@ export async function fillRegister(options: {
     writeFileSync(csv, text)
     await run(process.execPath, [join('packages', 'cli', 'dist', 'km0.js'), what, 'import', csv], { cwd: options.root, environment })
     writeFileSync(done, '')
-    did = true
   }
-  return did
 }
