@@ -54,8 +54,10 @@ export class Bridge {
 
   /** Connects both sides. Returns at once: either may be away and is tried for ever. */
   start(): void {
-    this.#input = this.#openInput()
-    this.#readLog().catch((error: unknown) => this.#parts.onFatal(error))
+    // In play mode the log says where the clock stood: a tick before that would leave out the heartbeats between.
+    const listenFirst = this.#parts.settings.KM0_CLOCK === 'machine'
+    if (listenFirst) this.#input = this.#openInput()
+    this.#readLog(listenFirst).catch((error: unknown) => this.#parts.onFatal(error))
     this.#timer = setInterval(() => this.#everySecond(), TICK_MS)
   }
 
@@ -113,8 +115,8 @@ export class Bridge {
     if (!this.#stopping) this.#parts.logger.warn({ lastedMs }, 'the connection to the MQTT broker ended')
   }
 
-  /** Reads the log, again until it answers. */
-  async #readLog(): Promise<void> {
+  /** Reads the log, again until it answers; listens to MQTT from then on if it does not yet. */
+  async #readLog(listening: boolean): Promise<void> {
     const { log, logger } = this.#parts
     while (!this.#stopping && !this.#pipeline.state.logKnown) {
       try {
@@ -126,6 +128,7 @@ export class Bridge {
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
       }
     }
+    if (!listening && !this.#stopping) this.#input = this.#openInput()
   }
 
   #everySecond(): void {

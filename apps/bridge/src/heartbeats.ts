@@ -55,12 +55,18 @@ export class ControlWriter {
     this.#push(() => [...this.#inForce.keys()].map((partition) => control(partition, text, ms)))
   }
 
-  /** The settings, at a time that `timeMs` tells when the item's turn comes, to each partition where others are in force. */
-  settings(timeMs: () => number): void {
+  /** The settings to each partition where others are in force; `clock` tells the time when the item's turn comes. */
+  settings(clock: () => { readonly ms: number; readonly playing: boolean }): void {
     const { delayMs, allowedLatenessMs } = this.#parts.watermark
     this.#push(() => {
-      const ms = timeMs()
-      const value: SettingsValue = { tipus: 'parametres', data_ms: ms, retard_ms: delayMs, marge_ms: allowedLatenessMs }
+      const { ms, playing } = clock()
+      const value: SettingsValue = {
+        tipus: 'parametres',
+        data_ms: ms,
+        retard_ms: delayMs,
+        marge_ms: allowedLatenessMs,
+        ...(playing ? { rellotge: 'reproduccio' } : {}),
+      }
       const differ = [...this.#inForce].filter(
         ([, { settings }]) => settings?.delayMs !== delayMs || settings.allowedLatenessMs !== allowedLatenessMs,
       )

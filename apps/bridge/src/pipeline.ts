@@ -50,6 +50,7 @@ export class Pipeline {
   #connectedSinceMs: number | null = null
   /** Clock time when it was first known. */
   #firstMs: number | null = null
+  #firstOnPlayer = false
   #logKnown = false
   #running: Promise<void> | null = null
   #stopped = false
@@ -88,7 +89,7 @@ export class Pipeline {
       onRefused: (topic, { reason, detail }) => parts.logger.debug({ topic, reason, detail }, 'message refused'),
     })
     this.#forwarder = this.#makeForwarder()
-    this.#control.settings(() => this.#firstMs ?? machineMs())
+    this.#control.settings(() => ({ ms: this.#firstMs ?? machineMs(), playing: this.#firstOnPlayer }))
     this.#onClock()
   }
 
@@ -166,6 +167,7 @@ export class Pipeline {
     if (nowMs === null) return
     if (this.#firstMs === null) {
       this.#firstMs = nowMs
+      this.#firstOnPlayer = this.#play !== null && !this.#play.met
       this.#queue.stamp(nowMs)
     }
     if (this.#logKnown && !this.#stopped) this.#running ??= this.#forwarder.run().catch(this.#parts.onFatal)

@@ -7,7 +7,7 @@ export interface PartitionInForce {
   readonly settings: WatermarkSettings | null
   /** Newest record timestamp that was seen while looking; null in an empty partition. */
   readonly newestMs: number | null
-  /** The newest heartbeat stands on the player's clock. */
+  /** The newest heartbeat or settings record stands on the player's clock. */
   readonly playing: boolean
 }
 

@@ -22,6 +22,7 @@ export interface SettingsValue {
   readonly data_ms: number
   readonly retard_ms: number
   readonly marge_ms: number
+  readonly rellotge?: 'reproduccio'
 }
 
 export type BridgeRefusal =
