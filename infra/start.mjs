@@ -5,7 +5,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url'
 import { HELP, parseArguments } from './start/arguments.mjs'
 import { buildPrograms } from './start/build.mjs'
 import { dataFolder } from './start/folders.mjs'
-import { installPackages } from './start/install.mjs'
+import { installPackages, installServices } from './start/install.mjs'
 import { whoRuns } from './start/lock.mjs'
 import { checkRequirements } from './start/requirements.mjs'
 
@@ -37,6 +37,7 @@ const running = whoRuns(dataFolder(wanted, root))
 if (running !== null) giveUp(`It runs already (process ${running.pid}). Panel: ${running.url ?? 'not ready yet'}`)
 try {
   await installPackages(root)
+  await installServices(root)
   await buildPrograms(root)
 } catch (error) {
   giveUp(/** @type {Error} */ (error).message)

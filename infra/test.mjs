@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { buildPrograms } from './start/build.mjs'
-import { installPackages } from './start/install.mjs'
+import { installPackages, installServices } from './start/install.mjs'
 import { seconds } from './start/phases.mjs'
 import { checkRequirements } from './start/requirements.mjs'
 import { closingLine, countReport, SUITES, sumCounts } from './start/suites.mjs'
@@ -56,6 +56,7 @@ const missing = checkRequirements(root)
 if (missing !== null) giveUp(missing)
 try {
   await installPackages(root)
+  await installServices(root)
   await buildPrograms(root)
 } catch (error) {
   giveUp(/** @type {Error} */ (error).message)

@@ -1,1 +1,1 @@
-export function jarFolder(root: string, environment?: NodeJS.ProcessEnv): string
+export function cacheRoot(): string

@@ -4,7 +4,8 @@ import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Guard } from './guard.ts'
-import { fetchJars, type Say } from './jars.ts'
+import { fetchJars } from './jars.mjs'
+import { repositoryRoot } from './paths.ts'
 import { freePort } from './ports.ts'
 import { probe } from './probe.ts'
 import { type Service, startService } from './process.ts'
@@ -22,7 +23,6 @@ export interface KafkaOptions {
   readonly segmentBytes?: number | undefined
   readonly heapMib?: number | undefined
   readonly guard?: Guard | undefined
-  readonly say?: Say | undefined
 }
 
 export interface Kafka extends Service {
@@ -92,7 +92,7 @@ const isReady = (port: number) => probe(port, API_VERSIONS, (answer) => answer.l
 
 /** Starts Kafka 4.4 (KRaft, one node) on 127.0.0.1. Fetches it first when the machine does not have it. */
 export async function startKafka(options: KafkaOptions): Promise<Kafka> {
-  const jars = await fetchJars(options.say)
+  const jars = await fetchJars(repositoryRoot())
   const port = await freePort(options.port)
   const controllerPort = await freePort(port + 1)
   mkdirSync(options.dataDir, { recursive: true })

@@ -2,7 +2,8 @@ import { chmodSync, existsSync, mkdirSync, readFileSync, renameSync, writeFileSy
 import { join } from 'node:path'
 import { unzipSync } from 'fflate'
 import type { Guard } from './guard.ts'
-import { fetchJars, type Say } from './jars.ts'
+import { fetchJars } from './jars.mjs'
+import { repositoryRoot } from './paths.ts'
 import { freePort } from './ports.ts'
 import { probe } from './probe.ts'
 import { type Service, startService } from './process.ts'
@@ -22,7 +23,6 @@ export interface RedisOptions {
   readonly port?: number | undefined
   readonly logFile?: string | undefined
   readonly guard?: Guard | undefined
-  readonly say?: Say | undefined
 }
 
 export interface Redis extends Service {
@@ -32,10 +32,10 @@ export interface Redis extends Service {
 }
 
 /** Path of the Redis binary, taken out of its jar once. Throws on a platform for which the jar holds none. */
-async function redisBinary(say?: Say): Promise<string> {
+async function redisBinary(): Promise<string> {
   const entry = BINARIES[`${process.platform}-${process.arch}`]
   if (entry === undefined) throw new Error(`no Redis binary for ${process.platform}-${process.arch}: set REDIS_URL to one that runs`)
-  const jars = await fetchJars(say)
+  const jars = await fetchJars(repositoryRoot())
   const binary = join(jars, entry)
   if (existsSync(binary)) return binary
   const content = unzipSync(readFileSync(join(jars, JAR)), { filter: (file) => file.name === entry })[entry]
@@ -49,7 +49,7 @@ async function redisBinary(say?: Say): Promise<string> {
 
 /** Starts Redis on 127.0.0.1 with its append-only file under `dataDir`. */
 export async function startRedis(options: RedisOptions): Promise<Redis> {
-  const binary = await redisBinary(options.say)
+  const binary = await redisBinary()
   const port = await freePort(options.port)
   mkdirSync(options.dataDir, { recursive: true })
   const settings = {

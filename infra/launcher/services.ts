@@ -59,10 +59,10 @@ export async function startPlatformServices(options: ServicesOptions): Promise<S
   const { KAFKA_BROKERS, DATABASE_URL, REDIS_URL, MQTT_URL } = environment
   const starts = await Promise.allSettled([
     KAFKA_BROKERS ||
-      embedded('kafka', KAFKA_PORT, () => startKafka({ ...place('kafka'), port: KAFKA_PORT, say })).then((kafka) => kafka.brokers),
+      embedded('kafka', KAFKA_PORT, () => startKafka({ ...place('kafka'), port: KAFKA_PORT })).then((kafka) => kafka.brokers),
     DATABASE_URL ||
       embedded('postgres', POSTGRES_PORT, () => startPostgres({ ...place('postgres'), port: POSTGRES_PORT })).then(({ url }) => url),
-    REDIS_URL || embedded('redis', REDIS_PORT, () => startRedis({ ...place('redis'), port: REDIS_PORT, say })).then(({ url }) => url),
+    REDIS_URL || embedded('redis', REDIS_PORT, () => startRedis({ ...place('redis'), port: REDIS_PORT })).then(({ url }) => url),
     MQTT_URL ||
       embedded('mqtt', MQTT_PORT, () => startBroker({ ...place('mqtt'), port: MQTT_PORT, maxQueuedBytes: options.brokerQueueBytes })).then(
         ({ url }) => url,

@@ -1,6 +1,7 @@
 import { execFileSync } from 'node:child_process'
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { fetchJars, jarFolder } from '../embedded/jars.mjs'
 import { hashInputs, isStamped, stamp } from './inputs.mjs'
 import { phase } from './phases.mjs'
 import { run } from './run.mjs'
@@ -51,4 +52,14 @@ export async function installPackages(root) {
     }),
   )
   stamp(stampFile, hash)
+}
+
+/**
+ * Fetches Kafka and Redis through Maven when the machine does not have them yet and they are wanted here.
+ * @param {string} root
+ */
+export async function installServices(root) {
+  const outside = process.env.KAFKA_BROKERS && process.env.REDIS_URL
+  if (outside || existsSync(jarFolder(root))) return
+  await phase('fetch Kafka and Redis with Maven, 60 MB, once', () => fetchJars(root))
 }

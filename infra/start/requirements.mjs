@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { delimiter, join } from 'node:path'
-import { jarFolder } from '../embedded/cache.mjs'
+import { jarFolder } from '../embedded/jars.mjs'
 
 const LEAST_NODE = 20
 const LEAST_JAVA = 17
