@@ -29,7 +29,7 @@ export interface SignalValue {
 
 export type PanelValue = DistanceValue | SessionValue | SignalValue
 
-/** Newest point of a van by event time, late ones included. */
+/** Newest point of a van by event time, late ones included; section 13. */
 export interface LiveValue {
   readonly repartidor: string
   readonly lat: number
@@ -37,9 +37,9 @@ export interface LiveValue {
   readonly data_ms: number
   /** Arrival time of the record that brought it. */
   readonly arribada_ms: number
-  /** From the point before, null when there is none within `maxSegmentMs`. Millimetres per second. */
+  /** From the point before, in millimetres per second; null when there is none within `maxSegmentMs`, and when in doubt. */
   readonly velocitat_mm_s: number | null
-  /** Degrees clockwise from north, from the point before; null when unknown or not moved. */
+  /** Whole degrees clockwise from north, 0 to 359, from the point before; null when unknown, in doubt or not moved. */
   readonly rumb_graus: number | null
   /** Reached by a jump and not yet confirmed by the next point. */
   readonly dubtos: boolean

@@ -1,10 +1,6 @@
-import type { Outbox } from './outbox.ts'
+export { offTheClock } from '@km0/contracts'
 
-/** Rule 2 of section 3: `futur` or `antic` when the event time cannot be true at that arrival time, else null. */
-export function offTheClock(eventMs: number, arrivalMs: number, maxFutureMs: number, maxAgeMs: number): 'futur' | 'antic' | null {
-  if (eventMs > arrivalMs + maxFutureMs) return 'futur'
-  return eventMs < arrivalMs - maxAgeMs ? 'antic' : null
-}
+import type { Outbox } from './outbox.ts'
 
 export function emitInvalid(out: Outbox): void {
   out.emit('rebutjats', null, '{"motiu":"invalid"}')

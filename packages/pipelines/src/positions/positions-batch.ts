@@ -4,12 +4,9 @@ import {
   type BatchRange,
   type BatchRow,
   DEFAULT_POSITIONS_SETTINGS,
-  decodePosition,
-  HEARTBEAT_KIND,
   type PositionsSettings,
-  parseJsonObject,
   RECORD_FLAGS,
-  SETTINGS_KIND,
+  readPositionRecord,
 } from '@km0/contracts'
 import { compareText } from '@km0/windowing'
 import { offTheClock } from '../refusals.ts'
@@ -53,19 +50,16 @@ class PositionsBatch implements BatchHost {
     validUtf8: boolean,
   ): number {
     const { settings } = this.operators
-    const value = parseJsonObject(text, byteLength, validUtf8)
-    if (value?.tipus === HEARTBEAT_KIND) return RECORD_FLAGS.heartbeat
-    if (value?.tipus === SETTINGS_KIND) return RECORD_FLAGS.settings
-    const position = value === null ? null : decodePosition(value, settings.refuseNullIsland)
-    if (position === null) return RECORD_FLAGS.invalid
-    const reason = offTheClock(position.eventMs, timestampMs, settings.maxFutureMs, settings.maxAgeMs)
+    const record = readPositionRecord(text, byteLength, validUtf8, settings.refuseNullIsland)
+    if (record.kind !== 'position') return RECORD_FLAGS[record.kind]
+    const reason = offTheClock(record.eventMs, timestampMs, settings.maxFutureMs, settings.maxAgeMs)
     if (reason !== null) return reason === 'futur' ? RECORD_FLAGS.future : RECORD_FLAGS.ancient
-    let points = this.vans.get(position.van)
+    let points = this.vans.get(record.van)
     if (points === undefined) {
       points = new VanPoints()
-      this.vans.set(position.van, points)
+      this.vans.set(record.van, points)
     }
-    points.add(partition, offset, position.eventMs, position.lat, position.lon)
+    points.add(partition, offset, record.eventMs, record.lat, record.lon)
     return RECORD_FLAGS.accepted
   }
 

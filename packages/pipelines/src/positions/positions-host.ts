@@ -1,16 +1,11 @@
 import {
   DEFAULT_POSITIONS_SETTINGS,
-  decodeHeartbeat,
-  decodePosition,
-  decodeSettings,
   type Emission,
-  HEARTBEAT_KIND,
-  type JsonObject,
   type PipelineHost,
+  type Position,
   type PositionsSettings,
-  parseJsonObject,
   RECORD_FLAGS,
-  SETTINGS_KIND,
+  readPositionRecord,
   type WindowObserver,
 } from '@km0/contracts'
 import { decodeSnapshot, encodeSnapshot, PartitionClock } from '@km0/windowing'
@@ -53,9 +48,8 @@ class PositionsHost implements PipelineHost {
   ): number {
     const state = this.partitions.get(partition) ?? this.addPartition(partition)
     this.out.at(partition, offset)
-    const value = parseJsonObject(text, byteLength, validUtf8)
     const beforeMs = state.clock.watermarkMs
-    let flags = value === null ? RECORD_FLAGS.invalid : this.apply(state, value, timestampMs)
+    let flags = this.apply(state, text, byteLength, validUtf8, timestampMs)
     if (flags === RECORD_FLAGS.invalid) emitInvalid(this.out)
     if (state.clock.watermarkMs > beforeMs) {
       state.closeUpTo(beforeMs)
@@ -64,28 +58,25 @@ class PositionsHost implements PipelineHost {
     return this.out.isEmpty ? flags : flags | RECORD_FLAGS.emitted
   }
 
-  private apply(state: PositionsPartition, value: JsonObject, timestampMs: number): number {
-    if (value.tipus === SETTINGS_KIND) {
-      const settings = decodeSettings(value)
-      if (settings === null) return RECORD_FLAGS.invalid
-      state.clock.configure(settings.delayMs, settings.allowedLatenessMs)
-      return RECORD_FLAGS.settings
+  private apply(state: PositionsPartition, text: string | null, byteLength: number, validUtf8: boolean, timestampMs: number): number {
+    const record = readPositionRecord(text, byteLength, validUtf8, this.operators.settings.refuseNullIsland)
+    switch (record.kind) {
+      case 'invalid':
+        return RECORD_FLAGS.invalid
+      case 'heartbeat':
+        state.clock.observe(Math.min(record.eventMs, timestampMs))
+        return RECORD_FLAGS.heartbeat
+      case 'settings':
+        state.clock.configure(record.delayMs, record.allowedLatenessMs)
+        return RECORD_FLAGS.settings
+      case 'position':
+        return this.applyPosition(state, record, timestampMs)
     }
-    if (value.tipus === HEARTBEAT_KIND) {
-      const eventMs = decodeHeartbeat(value)
-      if (eventMs === null) return RECORD_FLAGS.invalid
-      state.clock.observe(Math.min(eventMs, timestampMs))
-      return RECORD_FLAGS.heartbeat
-    }
-    return this.applyPosition(state, value, timestampMs)
   }
 
-  private applyPosition(state: PositionsPartition, value: JsonObject, timestampMs: number): number {
-    const { settings } = this.operators
-    const position = decodePosition(value, settings.refuseNullIsland)
-    if (position === null) return RECORD_FLAGS.invalid
-    const { van, lat, lon, eventMs } = position
-    const reason = offTheClock(eventMs, timestampMs, settings.maxFutureMs, settings.maxAgeMs)
+  private applyPosition(state: PositionsPartition, { van, lat, lon, eventMs }: Position, timestampMs: number): number {
+    const { maxFutureMs, maxAgeMs } = this.operators.settings
+    const reason = offTheClock(eventMs, timestampMs, maxFutureMs, maxAgeMs)
     if (reason !== null) {
       emitOffTheClock(this.out, van, reason, eventMs)
       return reason === 'futur' ? RECORD_FLAGS.future : RECORD_FLAGS.ancient
