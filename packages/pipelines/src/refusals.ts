@@ -1,5 +1,3 @@
-export { offTheClock } from '@km0/contracts'
-
 import type { Outbox } from './outbox.ts'
 
 export function emitInvalid(out: Outbox): void {

@@ -4,12 +4,12 @@ import {
   type BatchRange,
   type BatchRow,
   DEFAULT_POSITIONS_SETTINGS,
+  offTheClock,
   type PositionsSettings,
   RECORD_FLAGS,
   readPositionRecord,
 } from '@km0/contracts'
 import { compareText } from '@km0/windowing'
-import { offTheClock } from '../refusals.ts'
 import { madridDay } from './madrid.ts'
 import { type PositionsOperators, positionsOperators } from './operators.ts'
 import type { FlatPoints } from './steps.ts'

@@ -1,6 +1,7 @@
 import {
   DEFAULT_POSITIONS_SETTINGS,
   type Emission,
+  offTheClock,
   type PipelineHost,
   type Position,
   type PositionsSettings,
@@ -10,7 +11,7 @@ import {
 } from '@km0/contracts'
 import { decodeSnapshot, encodeSnapshot, PartitionClock } from '@km0/windowing'
 import { Outbox } from '../outbox.ts'
-import { emitInvalid, emitOffTheClock, offTheClock } from '../refusals.ts'
+import { emitInvalid, emitOffTheClock } from '../refusals.ts'
 import { type PositionsOperators, positionsOperators } from './operators.ts'
 import { PositionsPartition } from './partition.ts'
 import { type PartitionSnapshot, POSITIONS_PIPELINE, POSITIONS_VERSION, restorePartition, snapshotPartition } from './snapshot.ts'

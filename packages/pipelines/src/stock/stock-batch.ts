@@ -6,6 +6,7 @@ import {
   DEFAULT_STOCK_SETTINGS,
   decodeStockEvent,
   HEARTBEAT_KIND,
+  offTheClock,
   parseJsonObject,
   RECORD_FLAGS,
   SETTINGS_KIND,
@@ -13,7 +14,6 @@ import {
   type StockSettings,
 } from '@km0/contracts'
 import { compareText } from '@km0/windowing'
-import { offTheClock } from '../refusals.ts'
 import { LowStockOperator, type StockState } from './low-stock.ts'
 
 /** A batch run over stock events: every event that passes the checks, nothing late. Throws a RangeError that names a wrong setting. */

@@ -6,6 +6,7 @@ import {
   type Emission,
   HEARTBEAT_KIND,
   type JsonObject,
+  offTheClock,
   parseJsonObject,
   RECORD_FLAGS,
   SETTINGS_KIND,
@@ -17,7 +18,7 @@ import {
 } from '@km0/contracts'
 import { decodeSnapshot, encodeSnapshot, type PartitionClock } from '@km0/windowing'
 import { Outbox } from '../outbox.ts'
-import { emitInvalid, emitLate, emitOffTheClock, offTheClock } from '../refusals.ts'
+import { emitInvalid, emitLate, emitOffTheClock } from '../refusals.ts'
 import { LowStockOperator, type StockState, type StockWindow, stockKey } from './low-stock.ts'
 import { readWindows, STOCK_PIPELINE, STOCK_VERSION, type StockSnapshot, windowsSnapshot } from './snapshot.ts'
 import { SourceClocks } from './sources.ts'
