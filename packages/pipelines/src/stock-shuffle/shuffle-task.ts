@@ -7,13 +7,13 @@ import {
   encodeSettings,
   HEARTBEAT_KIND,
   type JsonObject,
+  offTheClock,
   parseJsonObject,
   RECORD_FLAGS,
   SETTINGS_KIND,
   STOCK_EVENT_KIND,
 } from '@km0/contracts'
 import { PartitionClock } from '@km0/windowing'
-import { offTheClock } from '../refusals.ts'
 import { stockKey } from '../stock/low-stock.ts'
 import type { ShuffleSnapshot } from './shuffle-snapshot.ts'
 
