@@ -28,7 +28,7 @@ describe('bytes of a data folder', () => {
   })
 
   it('keep rows in the database for days, at least one', () => {
-    expect(divideData(DEFAULT_MAX_DATA_BYTES, topics).retentionDays).toEqual({ results: 6, tracks: 2 })
+    expect(divideData(DEFAULT_MAX_DATA_BYTES, topics).retentionDays).toEqual({ results: 6, tracks: 1 })
     expect(divideData(LEAST_MAX_DATA_BYTES, topics).retentionDays).toEqual({ results: 1, tracks: 1 })
   })
 

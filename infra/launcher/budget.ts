@@ -13,9 +13,9 @@ const BROKER_SHARE = 0.1
 const RESULTS_SHARE = 0.15
 const TRACKS_SHARE = 0.15
 
-/** Rows of 140 vans with their indexes, a day: 400,000 distances, and tracks with a row every 10 s. */
+/** Rows of 140 vans with their indexes, a day: 200,000 distances, and tracks with a row every 10 s. */
 const RESULT_DAY_BYTES = 45_000_000
-const TRACK_DAY_BYTES = 130_000_000
+const TRACK_DAY_BYTES = 165_000_000
 
 /** Shares of the log by topic; one that is not named has 1. */
 const WEIGHTS: Readonly<Record<string, number>> = {
