@@ -30,6 +30,9 @@ export function sessionOf(request: IncomingMessage): { readonly scope: Scope; re
   return { scope: EVERYTHING, operator: readOperator(request.headers.cookie) }
 }
 
+/** Where every program of the platform answers. */
+const OPERATIONS: ReadonlySet<string> = new Set(['/health', '/metrics'])
+
 type Handler = (request: IncomingMessage, response: ServerResponse, url: URL) => Promise<void> | void
 
 /** Answers /api/… and /metrics; resolves to false for any other path, which is then the pages'. */
@@ -37,7 +40,7 @@ export function createRest(options: RestOptions): (request: IncomingMessage, res
   const routes = routesOf(options)
   return async (request, response) => {
     const url = new URL(request.url ?? '/', 'http://panel')
-    if (!url.pathname.startsWith('/api/') && url.pathname !== '/metrics') return false
+    if (!url.pathname.startsWith('/api/') && !OPERATIONS.has(url.pathname)) return false
     try {
       const methods = routes.get(url.pathname)
       if (methods === undefined) throw new Refusal(404, `there is no ${url.pathname}`, `Here are: ${[...routes.keys()].join(', ')}.`)
@@ -92,6 +95,7 @@ function routesOf(options: RestOptions): Map<string, Readonly<Record<string, Han
     json(response, report.status === 'down' ? 503 : 200, report)
   }
   return new Map<string, Readonly<Record<string, Handler>>>([
+    ['/health', { GET: health }],
     ['/api/health', { GET: health }],
     ['/api/panel', { GET: (request, response) => json(response, 200, state.snapshot(sessionOf(request).scope, options.machineNowMs())) }],
     ['/api/trail', { GET: trail }],
