@@ -23,7 +23,7 @@ export class Outbox {
   /** Takes everything out, in order of emission. */
   drain(): Emission[] {
     const taken = this.emissions
-    if (taken.length > 0) this.emissions = []
+    this.emissions = []
     return taken
   }
 
