@@ -36,7 +36,7 @@ function buildLog(count: number, valueAt: (i: number, timestampMs: number) => st
   let end = 0
   const timestamps = Float64Array.from({ length: count }, (_, i) => START_MS + i * STEP_MS)
   for (let i = 0; i < count; i += 1) {
-    end += bytes.latin1Write(valueAt(i, timestamps[i]!), end)
+    end += bytes.write(valueAt(i, timestamps[i]!), end, 'latin1')
     ends[i] = end
   }
   return { bytes, ends, timestamps }
@@ -86,7 +86,7 @@ function measure(name: string, log: Log, feed: Feed, after?: () => string): void
   }
   for (let first = 0; first < ends.length; first += CHUNK) {
     const count = Math.min(CHUNK, ends.length - first)
-    for (let i = 0; i < count; i += 1) texts[i] = bytes.latin1Slice(first + i === 0 ? 0 : ends[first + i - 1], ends[first + i])
+    for (let i = 0; i < count; i += 1) texts[i] = bytes.toString('latin1', first + i === 0 ? 0 : ends[first + i - 1], ends[first + i])
     timed(() => {
       for (let i = 0; i < count; i += 1) feed(first + i, timestamps[first + i]!, texts[i]!)
     })

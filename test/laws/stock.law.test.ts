@@ -41,7 +41,7 @@ const sourceLogs: fc.Arbitrary<LogRecord[][]> = fc.array(event, { minLength: 1, 
   }
   const endMs = nowMs + 60 * MINUTE
   const text = JSON.stringify({ tipus: 'batec', data_ms: endMs })
-  logs.forEach((log, partition) => log.push({ partition, offset: log.length, timestampMs: endMs, text }))
+  for (const [partition, log] of logs.entries()) log.push({ partition, offset: log.length, timestampMs: endMs, text })
   return logs
 })
 
@@ -50,7 +50,7 @@ function interleave(logs: readonly (readonly LogRecord[])[], choices: readonly n
   const next = logs.map(() => 0)
   const merged: LogRecord[] = []
   for (let turn = 0; merged.length < logs.flat().length; turn += 1) {
-    const open = logs.map((log, i) => i).filter((i) => next[i]! < logs[i]!.length)
+    const open = [...logs.keys()].filter((i) => next[i]! < logs[i]!.length)
     const chosen = open[(choices[turn % choices.length] ?? 0) % open.length]!
     merged.push(logs[chosen]![next[chosen]!]!)
     next[chosen] = next[chosen]! + 1
