@@ -12,8 +12,12 @@ export const streamEnvironment = commonEnvironment.extend({
   /** Checkpoints of a partition that are kept. */
   KM0_CHECKPOINT_KEEP: z.coerce.number().int().min(2).default(5),
   /** Records that are handled between two heartbeats to the group. */
-  KM0_STREAM_SLICE_RECORDS: positive(5_000),
+  KM0_STREAM_SLICE_RECORDS: positive(10_000),
   KM0_STREAM_SESSION_TIMEOUT_MS: positive(6_000),
+  /** A source partition of stock that was read to its end and has been silent for so long gets a heartbeat. */
+  KM0_STOCK_IDLE_MS: positive(10_000),
+  /** How soon partitions that were added to the source of stock are noticed. */
+  KM0_STOCK_TOPIC_CHECK_MS: positive(10_000),
   /** Days that rows of distances and sessions stay in PostgreSQL. */
   KM0_RESULT_RETENTION_DAYS: positive(30),
   /** Days that tracks stay: at most 8,640 rows a van and day. */

@@ -18,6 +18,8 @@ const OUTCOMES: readonly Outcome[] = [
   'settings',
 ]
 
+const OUTCOME_FLAGS = OUTCOMES.map((outcome) => RECORD_FLAGS[outcome])
+
 export interface SliceResult {
   /** What is to be written, in order. */
   readonly records: readonly OutRecord[]
@@ -69,23 +71,22 @@ export class PartitionTask {
   /** Applies a stretch of the partition's log. `nextOffset` is where it goes on after it. */
   apply(records: readonly LogRecord[], nextOffset: number): SliceResult {
     const out: OutRecord[] = []
-    const live = new Map<string, OutRecord>()
+    const live = new Map<string, { readonly emission: Emission; readonly timestampMs: number }>()
     const counts = new Array<number>(OUTCOMES.length).fill(0)
     for (const record of records) {
       const flags = this.#applyOne(record)
       for (let index = 0; index < OUTCOMES.length; index += 1) {
-        if ((flags & RECORD_FLAGS[OUTCOMES[index] as Outcome]) !== 0) counts[index] = (counts[index] ?? 0) + 1
+        if ((flags & OUTCOME_FLAGS[index]!) !== 0) counts[index]! += 1
       }
       if ((flags & RECORD_FLAGS.emitted) === 0) continue
       for (const emission of this.#host.drain()) {
-        const result = this.#resultOf(emission, record.timestampMs)
-        if (emission.output === 'viu' && emission.key !== null) live.set(emission.key, result)
-        else out.push(result)
+        if (emission.output === 'viu' && emission.key !== null) live.set(emission.key, { emission, timestampMs: record.timestampMs })
+        else out.push(this.#resultOf(emission, record.timestampMs))
       }
     }
     this.#nextOffset = nextOffset
-    out.push(...live.values())
-    return { records: out, outcomes: new Map(OUTCOMES.map((outcome, index) => [outcome, counts[index] ?? 0])) }
+    for (const { emission, timestampMs } of live.values()) out.push(this.#resultOf(emission, timestampMs))
+    return { records: out, outcomes: new Map(OUTCOMES.map((outcome, index) => [outcome, counts[index]!])) }
   }
 
   #applyOne(record: LogRecord): number {
@@ -95,7 +96,8 @@ export class PartitionTask {
       this.partition,
       record.offset,
       record.timestampMs,
-      record.key,
+      // Section 1 of docs/semantics.md: the key is not read, so it is not decoded either.
+      null,
       text,
       value === null ? 0 : value.length,
       value === null || isUtf8(value),

@@ -23,16 +23,32 @@ export interface OutRecord {
 
 const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({})
 
+/** Decodes the key when it is asked for: the windowing never reads it. */
+class KafkaRecord implements LogRecord {
+  readonly partition: number
+  readonly offset: number
+  readonly timestampMs: number
+  readonly value: Buffer | null
+  readonly headers: Readonly<Record<string, string>>
+  readonly #key: Buffer | null
+
+  constructor(partition: number, message: KafkaMessage) {
+    this.partition = partition
+    this.offset = toOffset(message.offset)
+    this.timestampMs = Number(message.timestamp)
+    this.value = message.value
+    this.headers = toHeaders(message.headers)
+    this.#key = message.key
+  }
+
+  get key(): string | null {
+    return this.#key === null ? null : this.#key.toString('utf8')
+  }
+}
+
 /** A record from kafkajs' message. Throws when an offset is beyond 2^53, which no log of ours reaches. */
 export function toLogRecord(partition: number, message: KafkaMessage): LogRecord {
-  return {
-    partition,
-    offset: toOffset(message.offset),
-    timestampMs: Number(message.timestamp),
-    key: message.key === null ? null : message.key.toString('utf8'),
-    value: message.value,
-    headers: toHeaders(message.headers),
-  }
+  return new KafkaRecord(partition, message)
 }
 
 /** An offset from Kafka's text. Throws a RangeError when it is no safe integer. */
