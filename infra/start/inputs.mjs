@@ -2,7 +2,8 @@ import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 
-const NOT_INPUTS = new Set(['node_modules', 'dist', '.next', '.git', '.km0', 'coverage'])
+/** The last three are written by the build of the pages itself. */
+const NOT_INPUTS = new Set(['node_modules', 'dist', '.next', '.git', '.km0', 'coverage', '.generated', 'public', 'next-env.d.ts'])
 
 /** @param {string} path @returns {string[]} Files at or below a path, in order of their names. */
 function filesBelow(path) {
