@@ -15,11 +15,13 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'packages/transport': { mayImport: ['packages/contracts'] },
   'packages/checkpoints': { mayImport: ['packages/contracts'] },
   'packages/serving': { mayImport: ['packages/contracts'] },
+  'packages/lake': { mayImport: ['packages/contracts'] },
   'packages/fleet': { mayImport: ['packages/contracts', 'packages/runtime', 'packages/transport'] },
   'packages/cli': {
     mayImport: [
       'packages/checkpoints',
       'packages/contracts',
+      'packages/lake',
       'packages/pipelines',
       'packages/runtime',
       'packages/serving',
@@ -32,13 +34,16 @@ export const ROOMS: Readonly<Record<string, Room>> = {
     mayImport: [
       'packages/checkpoints',
       'packages/contracts',
+      'packages/lake',
       'packages/pipelines',
       'packages/runtime',
       'packages/serving',
       'packages/transport',
     ],
   },
-  'apps/batch': { mayImport: ['packages/contracts', 'packages/runtime', 'packages/transport'] },
+  'apps/batch': {
+    mayImport: ['packages/contracts', 'packages/lake', 'packages/pipelines', 'packages/runtime', 'packages/serving', 'packages/transport'],
+  },
   'apps/dashboard': { mayImport: ['packages/contracts', 'packages/runtime', 'packages/serving', 'packages/transport'] },
   infra: { mayImport: ['packages/contracts', 'packages/runtime', 'packages/transport', 'packages/serving'] },
 }
@@ -49,6 +54,7 @@ export const OWNERS: Readonly<Record<string, readonly string[]>> = {
   mqtt: ['packages/transport'],
   bullmq: ['packages/transport'],
   pg: ['packages/serving'],
+  '@duckdb/node-api': ['packages/lake'],
   '@turf/distance': ['packages/pipelines'],
   pino: ['packages/runtime'],
   'prom-client': ['packages/runtime'],

@@ -1,0 +1,101 @@
+import { isConflict } from './errors.ts'
+import { LAKE, type Lake, type LakeConnection, literal } from './lake.ts'
+import { LAKE_TABLES } from './tables.ts'
+
+export interface MaintenanceSettings {
+  /** Snapshots older than this are forgotten: how far time travel reaches. */
+  readonly keepSnapshotsMs: number
+  /** Files that no snapshot needs any more are deleted so long after; a reader of an old snapshot has that time to finish. */
+  readonly keepFilesMs: number
+}
+
+export interface MaintenanceReport {
+  readonly flushedRows: number
+  readonly mergedFiles: number
+  readonly expiredSnapshots: number
+  readonly deletedFiles: number
+  readonly deletedOrphans: number
+  /** Steps that another writer came before; the next round does them. */
+  readonly postponed: readonly string[]
+}
+
+/** Writes what is inlined in the catalog into Parquet files. Returns the number of rows. */
+export async function flushInlined(lake: Lake): Promise<number> {
+  return lake.use(async (connection) => {
+    let rows = 0
+    for (const table of LAKE_TABLES) rows += (await flushTable(connection, table.name)) ?? 0
+    return rows
+  })
+}
+
+/** null when another writer came first. */
+async function flushTable(connection: LakeConnection, table: string): Promise<number | null> {
+  const flushed = await orPostponed(() =>
+    connection.all<{ rows_flushed: bigint }>(`CALL ducklake_flush_inlined_data(${literal(LAKE)}, table_name => ${literal(table)})`),
+  )
+  return flushed === null ? null : flushed.reduce((sum, row) => sum + Number(Object.values(row).at(-1) ?? 0), 0)
+}
+
+/**
+ * One round of maintenance, beside writers and readers: inlined rows become files, small files of a day one, old snapshots are forgotten,
+ * files that nobody needs are deleted, also those that a killed writer left.
+ */
+export async function maintain(lake: Lake, settings: MaintenanceSettings, nowMs: number): Promise<MaintenanceReport> {
+  return lake.use(async (connection) => {
+    const postponed: string[] = []
+    const step = async (name: string, sql: string): Promise<Record<string, unknown>[]> => {
+      const rows = await orPostponed(() => connection.all<Record<string, unknown>>(sql))
+      if (rows === null) postponed.push(name)
+      return rows ?? []
+    }
+    let flushedRows = 0
+    for (const table of LAKE_TABLES) {
+      const rows = await flushTable(connection, table.name)
+      if (rows === null) postponed.push(`flush ${table.name}`)
+      flushedRows += rows ?? 0
+    }
+    await tidyOffsets(connection, step)
+    const merged = await step('merge', `CALL ducklake_merge_adjacent_files(${literal(LAKE)})`)
+    const snapshotsBefore = instant(nowMs - settings.keepSnapshotsMs)
+    const filesBefore = instant(nowMs - settings.keepFilesMs)
+    const expired = await step('expire', `CALL ducklake_expire_snapshots(${literal(LAKE)}, older_than => ${snapshotsBefore})`)
+    const cleaned = await step('clean up', `CALL ducklake_cleanup_old_files(${literal(LAKE)}, older_than => ${filesBefore})`)
+    const orphans = await step('orphans', `CALL ducklake_delete_orphaned_files(${literal(LAKE)}, older_than => ${filesBefore})`)
+    return {
+      flushedRows,
+      mergedFiles: sumOf(merged, 'files_processed'),
+      expiredSnapshots: expired.length,
+      deletedFiles: cleaned.length,
+      deletedOrphans: orphans.length,
+      postponed,
+    }
+  })
+}
+
+/** Every append leaves an old version of an offset behind; they are written out and dropped once there are many. */
+async function tidyOffsets(connection: LakeConnection, step: (name: string, sql: string) => Promise<unknown>): Promise<void> {
+  const tables = await connection.all<{ table_name: string }>(
+    `SELECT table_name FROM duckdb_tables() WHERE database_name = ${literal(LAKE)} AND starts_with(table_name, 'offsets_')`,
+  )
+  for (const { table_name: name } of tables) {
+    await step(`flush ${name}`, `CALL ducklake_flush_inlined_data(${literal(LAKE)}, table_name => ${literal(name)})`)
+    await step(`rewrite ${name}`, `CALL ducklake_rewrite_data_files(${literal(LAKE)}, ${literal(name)}, delete_threshold => 0)`)
+  }
+}
+
+function sumOf(rows: readonly Record<string, unknown>[], name: string): number {
+  return rows.reduce((sum, row) => sum + Number(row[name] ?? 0), 0)
+}
+
+async function orPostponed<T>(call: () => Promise<T>): Promise<T | null> {
+  try {
+    return await call()
+  } catch (error) {
+    if (isConflict(error)) return null
+    throw error
+  }
+}
+
+function instant(ms: number): string {
+  return `to_timestamp(${ms / 1000})`
+}

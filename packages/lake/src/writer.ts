@@ -1,0 +1,186 @@
+import { isConflict, isUnavailable, LakeFencedError } from './errors.ts'
+import { identifier, LAKE, type Lake, type LakeConnection } from './lake.ts'
+import { ensureOffset, migrate } from './schema.ts'
+import { Staging } from './staging.ts'
+import { type LakeRow, type LakeTable, offsetsTable } from './tables.ts'
+
+/** What one partition of a topic brought since the last append. */
+export interface LakeBatch {
+  readonly table: LakeTable
+  readonly partition: number
+  /** Offset at which the lake stands for this partition. */
+  readonly fromOffset: number
+  /** Offset at which it stands afterwards: records that the lake does not keep move it too. */
+  readonly nextOffset: number
+  readonly rows: readonly LakeRow[]
+  /** Largest arrival time of all records, kept or not; null when there is none. */
+  readonly newestArrivalMs: number | null
+  readonly newestEventMs: number | null
+}
+
+/** Records that were gone before the lake had them. */
+export interface LakeHole {
+  readonly table: LakeTable
+  readonly partition: number
+  readonly fromOffset: number
+  readonly toOffset: number
+  readonly foundMs: number
+}
+
+const ATTEMPTS = 20
+let writers = 0
+
+/**
+ * Appends to the lake exactly once. Rows and offsets of one call are one transaction. The offset is compared and moved in it, in a table
+ * of the partition's own: of two writers that hold the same partition the second is refused, whenever it comes. A commit whose answer was
+ * lost is looked up by the offset.
+ */
+export class LakeWriter {
+  readonly #lake: Lake
+  readonly #epoch: number
+  readonly #name: string
+  readonly #staging = new Map<LakeTable, Staging>()
+  #connection: LakeConnection | undefined
+  #turn: Promise<unknown> = Promise.resolve()
+
+  constructor(lake: Lake, epoch: number) {
+    writers += 1
+    this.#lake = lake
+    this.#epoch = epoch
+    this.#name = String(writers)
+  }
+
+  /** Brings the lake's tables up to this version. */
+  prepare(): Promise<void> {
+    return this.#inTurn(async () => migrate(await this.#open()))
+  }
+
+  /** Offset at which the lake stands for a partition in this epoch; 0 when it has nothing. */
+  nextOffset(table: LakeTable, partition: number): Promise<number> {
+    return this.#inTurn(async () => {
+      const connection = await this.#open()
+      await ensureOffset(connection, table, partition, this.#epoch)
+      return this.#storedOffset(connection, table, partition)
+    })
+  }
+
+  /**
+   * Stores the batches, all or none. Rejects with LakeFencedError (a partition's offset is not where the batch says; nothing was stored) or
+   * LakeUnavailableError (unknown whether it was stored: the same call again is right in both cases).
+   */
+  append(batches: readonly LakeBatch[]): Promise<void> {
+    return this.#inTurn(() => this.#append(batches))
+  }
+
+  /** Goes on after a hole in the log, and writes down that there was one. */
+  skip(hole: LakeHole): Promise<void> {
+    const { table, partition, fromOffset, toOffset, foundMs } = hole
+    const batch = { table, partition, fromOffset, nextOffset: toOffset, rows: [], newestArrivalMs: null, newestEventMs: null }
+    return this.#inTurn(() =>
+      this.#append([batch], async (connection) => {
+        const values = [table.name, this.#epoch, partition, fromOffset, toOffset, foundMs]
+        await connection.run(`INSERT INTO ${LAKE}.holes VALUES (?, ?, ?, ?, ?, ?)`, values)
+      }),
+    )
+  }
+
+  async #append(batches: readonly LakeBatch[], also: (connection: LakeConnection) => Promise<void> = async () => {}): Promise<void> {
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        const connection = await this.#open()
+        // The answer to an earlier COMMIT, of this call or of the one before it, may have been lost.
+        if (await this.#isStored(connection, batches)) return
+        await this.#stage(connection, batches)
+        await connection.transaction(async () => {
+          for (const batch of batches) await this.#move(connection, batch)
+          for (const table of tablesOf(batches)) await connection.run(this.#stagingOf(connection, table).insertStatement(LAKE))
+          await also(connection)
+        })
+        return
+      } catch (error) {
+        if (isUnavailable(error)) this.#reset()
+        if (!isConflict(error) || attempt >= ATTEMPTS) throw error
+        await new Promise((resolve) => setTimeout(resolve, Math.min(500, 20 * attempt)))
+      }
+    }
+  }
+
+  /** Whether every batch is in the lake already. Throws LakeFencedError when a partition stands anywhere else than before or after it. */
+  async #isStored(connection: LakeConnection, batches: readonly LakeBatch[]): Promise<boolean> {
+    let stored = 0
+    for (const { table, partition, fromOffset, nextOffset } of batches) {
+      const offset = await this.#storedOffset(connection, table, partition)
+      if (offset === nextOffset && nextOffset !== fromOffset) stored += 1
+      else if (offset !== fromOffset) throw fenced(table, partition, fromOffset, offset)
+    }
+    if (stored > 0 && stored < batches.length) {
+      throw new LakeFencedError('some partitions of an append are in the lake and some are not: another writer holds some of them')
+    }
+    return stored > 0
+  }
+
+  async #move(connection: LakeConnection, batch: LakeBatch): Promise<void> {
+    const { table, partition, fromOffset, nextOffset, rows, newestArrivalMs, newestEventMs } = batch
+    const changed = await connection.change(
+      `UPDATE ${LAKE}.${identifier(offsetsTable(table, partition))} SET next_offset = ?::BIGINT, row_count = row_count + ?::BIGINT,
+        newest_arrival_ms = greatest(newest_arrival_ms, ?::BIGINT), newest_event_ms = greatest(newest_event_ms, ?::BIGINT)
+        WHERE epoch = ? AND next_offset = ?::BIGINT`,
+      [nextOffset, rows.length, newestArrivalMs, newestEventMs, this.#epoch, fromOffset],
+    )
+    if (changed !== 1) throw fenced(table, partition, fromOffset, null)
+  }
+
+  async #stage(connection: LakeConnection, batches: readonly LakeBatch[]): Promise<void> {
+    for (const table of tablesOf(batches)) {
+      const rows = batches.flatMap((batch) => (batch.table === table ? [batch.rows] : []))
+      await this.#stagingOf(connection, table).fill(rows.length === 1 && rows[0] !== undefined ? rows[0] : rows.flat())
+    }
+  }
+
+  #stagingOf(connection: LakeConnection, table: LakeTable): Staging {
+    const known = this.#staging.get(table)
+    if (known !== undefined) return known
+    const staging = new Staging(connection, table, this.#name)
+    this.#staging.set(table, staging)
+    return staging
+  }
+
+  async #storedOffset(connection: LakeConnection, table: LakeTable, partition: number): Promise<number> {
+    const rows = await connection.all<{ next_offset: number }>(
+      `SELECT next_offset::DOUBLE AS next_offset FROM ${LAKE}.${identifier(offsetsTable(table, partition))} WHERE epoch = ${this.#epoch}`,
+    )
+    return rows[0]?.next_offset ?? 0
+  }
+
+  async #open(): Promise<LakeConnection> {
+    this.#connection ??= await this.#lake.connect()
+    return this.#connection
+  }
+
+  /** A connection that has seen a broken catalog is not used again. */
+  #reset(): void {
+    this.#connection?.close()
+    this.#connection = undefined
+    this.#staging.clear()
+  }
+
+  #inTurn<T>(call: () => Promise<T>): Promise<T> {
+    const result = this.#turn.then(call)
+    this.#turn = result.catch(() => undefined)
+    return result
+  }
+
+  /** Waits for what is in work. */
+  close(): Promise<void> {
+    return this.#inTurn(async () => this.#reset())
+  }
+}
+
+function tablesOf(batches: readonly LakeBatch[]): Set<LakeTable> {
+  return new Set(batches.filter((batch) => batch.rows.length > 0).map((batch) => batch.table))
+}
+
+function fenced(table: LakeTable, partition: number, expected: number, found: number | null): LakeFencedError {
+  const where = found === null ? 'is no longer there' : `is at ${found}`
+  return new LakeFencedError(`partition ${partition} of ${table.name} ${where}, not at ${expected}: another writer has taken it over`)
+}
