@@ -59,6 +59,10 @@ export class BridgeProcess {
     return (await fetch(`http://127.0.0.1:${this.#port}/health`)).json() as ReturnType<BridgeProcess['health']>
   }
 
+  get pid(): number {
+    return this.#child.pid ?? 0
+  }
+
   async stop(): Promise<number | null> {
     this.#child.kill('SIGTERM')
     return this.#exited

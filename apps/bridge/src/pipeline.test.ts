@@ -340,7 +340,7 @@ describe('play mode', () => {
     expect(sender.stored.at(-1)?.timestampMs).toBe(START)
   })
 
-  it('goes on at the machine’s pace when the clocks meet, and holds no heartbeat back', async () => {
+  it('goes on at the machine’s pace when the clocks meet, heartbeats by the rule then', async () => {
     let machineMs = T0
     const sender = new RecordingSender()
     const { pipeline } = build(sender, play, () => machineMs)
@@ -348,7 +348,10 @@ describe('play mode', () => {
     pipeline.take(tick(T0 - 30_000))
     expect(pipeline.beatWhenDue()).toBeNull()
     pipeline.take(tick(T0 - 500))
+    await settle()
     machineMs += 20_000
+    expect(pipeline.beatWhenDue()).toBe('not-connected')
+    pipeline.setConnected(T0 - 60_000)
     pipeline.take(position('a', machineMs))
     expect(pipeline.beatWhenDue()).toBeNull()
     await pipeline.stop(100)

@@ -119,13 +119,13 @@ export class Pipeline {
 
   /**
    * On the machine's clock: writes a heartbeat when one is due and nothing speaks against it. Returns why it was held back, null when it
-   * was written or is not due. In play mode nothing is ever held back, and before the clocks meet the player's ticks write them.
+   * was written or is not due. Before the player's clock meets the machine's its ticks write them, and nothing is held back.
    */
   beatWhenDue(): HoldReason | null {
-    if (!this.#logKnown || (this.#play !== null && !this.#play.met)) return null
     const nowMs = this.nowMs()
-    if (nowMs === null || nowMs - (this.#control.lastBeatMs ?? Number.NEGATIVE_INFINITY) < HEARTBEAT_EVERY_MS) return null
-    const reason = this.#play === null ? this.#holdReason(nowMs) : null
+    if (!this.#logKnown || nowMs === null || (this.#play !== null && !this.#play.met)) return null
+    if (nowMs - (this.#control.lastBeatMs ?? Number.NEGATIVE_INFINITY) < HEARTBEAT_EVERY_MS) return null
+    const reason = this.#holdReason(nowMs)
     if (reason === null) this.#control.beat(nowMs, false)
     return reason
   }

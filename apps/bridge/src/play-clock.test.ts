@@ -59,8 +59,20 @@ describe('the player’s clock', () => {
     const clock = new PlayClock(() => MACHINE)
     clock.resume(MACHINE - 60_000, false)
     expect(clock.nowMs()).toBe(MACHINE - 60_000)
-    const afterMeeting = new PlayClock(() => MACHINE)
-    afterMeeting.resume(MACHINE - 60_000, true)
-    expect(afterMeeting.nowMs()).toBe(MACHINE)
+  })
+
+  it('where the log ended on the machine’s clock: a player goes on from there, without one the machine does', () => {
+    let machineMs = MACHINE
+    const alone = new PlayClock(() => machineMs)
+    alone.resume(MACHINE - 3_600_000, true)
+    const played = new PlayClock(() => machineMs)
+    played.resume(MACHINE - 3_600_000, true)
+    machineMs += 30_000
+    expect(tick(played, MACHINE - 3_590_000)).toHaveLength(1)
+    expect(alone.nowMs()).toBe(MACHINE - 3_600_000)
+    machineMs += 31_000
+    expect(alone.nowMs()).toBe(machineMs)
+    expect(alone.met).toBe(true)
+    expect(played.nowMs()).toBe(MACHINE - 3_590_000)
   })
 })

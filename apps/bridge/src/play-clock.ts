@@ -4,6 +4,8 @@ export const HEARTBEAT_EVERY_MS = 10_000
 const OLDEST_MS = 8 * 86_400_000
 /** The player is at the machine's time when it is this near: its tick has travelled meanwhile. */
 const MEETING_MS = 2_000
+/** A log that ended on the machine's clock may belong to a player that has finished: without a tick for so long it has. */
+const PLAYER_GONE_MS = 60_000
 /** A tick further ahead than this is a mistake; Kafka refuses records an hour ahead. */
 const MAX_AHEAD_MS = 60_000
 
@@ -19,6 +21,8 @@ export class PlayClock {
   readonly #machineMs: () => number
   #ms: number | null = null
   #met = false
+  /** Machine's time of a start after which no tick was heard yet, where the log had ended on the machine's clock. */
+  #resumedAtMs: number | null = null
 
   /** `machineMs` tells the machine's time. */
   constructor(machineMs: () => number) {
@@ -32,14 +36,18 @@ export class PlayClock {
 
   /** Present time, null before the first tick. */
   nowMs(): number | null {
+    if (this.#resumedAtMs !== null && this.#machineMs() - this.#resumedAtMs > PLAYER_GONE_MS) this.#met = true
     if (this.#met) this.#ms = Math.max(this.#ms ?? 0, this.#machineMs())
     return this.#ms
   }
 
-  /** Goes on where a bridge before this one had stopped. */
-  resume(ms: number, met: boolean): void {
+  /**
+   * Goes on where the log ends. Where that is on the machine's clock (`machine`) and no player is heard, it goes on with the machine's
+   * after a minute: a fleet that starts again begins where it had stopped, and its ticks come within that time.
+   */
+  resume(ms: number, machine: boolean): void {
     this.#ms = Math.max(this.#ms ?? ms, ms)
-    this.#met ||= met
+    if (machine) this.#resumedAtMs = this.#machineMs()
   }
 
   /** Takes the payload of a tick, `{"ara_ms":N}`. One that would turn the clock back moves nothing. */
@@ -50,6 +58,7 @@ export class PlayClock {
     if (targetMs > machineMs + MAX_AHEAD_MS) return { kind: 'refused', detail: 'ahead of the machine' }
     if (targetMs < machineMs - OLDEST_MS) return { kind: 'refused', detail: 'older than positions are kept' }
     const beforeMs = this.#ms
+    this.#resumedAtMs = null
     if (!this.#met) this.#ms = Math.max(beforeMs ?? targetMs, targetMs)
     if (targetMs >= machineMs - MEETING_MS) this.#met = true
     return { kind: 'moved', heartbeatsMs: beforeMs === null ? [] : multiplesAfter(beforeMs, this.#ms ?? beforeMs) }
