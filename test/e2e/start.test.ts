@@ -29,7 +29,7 @@ function start(...words: string[]): Start {
   const environment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !OUTSIDE.includes(name)))
   const child = spawn(process.execPath, [join('infra', 'dist', 'launcher.js'), '--data-dir', folder, ...words], {
     cwd: root,
-    env: environment,
+    env: environment as NodeJS.ProcessEnv,
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let text = ''
