@@ -27,7 +27,8 @@ export class Explainer implements WindowObserver {
     this.openedKeys = []
     const outcome = OUTCOMES.find(([flag]) => (flags & flag) !== 0)?.[1] ?? 'unknown'
     const late = emissions.filter(({ output }) => output === 'tardans').map(({ value }) => JSON.parse(value) as unknown)
-    const closed = emissions.filter(({ output }) => output === 'panell' || output === 'alertes').map(({ key }) => key)
+    const rows = emissions.filter(({ output, key }) => output === 'alertes' || (output === 'panell' && !key?.startsWith('senyal|')))
+    const isRevision = (value: string) => value.includes('"revisio":')
     return JSON.stringify({
       partition: record.partition,
       offset: record.offset,
@@ -35,7 +36,8 @@ export class Explainer implements WindowObserver {
       W: finiteOrNull(host.watermarkMs(record.partition)),
       F: finiteOrNull(host.finalMs(record.partition)),
       opened,
-      closed,
+      closed: rows.filter(({ value }) => !isRevision(value)).map(({ key }) => key),
+      revised: rows.filter(({ value }) => isRevision(value)).map(({ key }) => key),
       late,
     })
   }

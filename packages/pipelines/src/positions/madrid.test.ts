@@ -1,0 +1,42 @@
+import { describe, expect, it } from 'vitest'
+import { madridDay } from './madrid.ts'
+
+const HOUR = 3_600_000
+const parts = new Intl.DateTimeFormat('en-CA', {
+  timeZone: 'Europe/Madrid',
+  year: 'numeric',
+  month: '2-digit',
+  day: '2-digit',
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  hourCycle: 'h23',
+})
+
+describe('a day of Madrid', () => {
+  it('begins and ends at local midnight by the time zone database, from 1996 to 2099, every day', () => {
+    let days = 0
+    let atMs = Date.UTC(1996, 0, 1, 12)
+    while (atMs < Date.UTC(2100, 0, 1)) {
+      const { startMs, endMs } = madridDay(atMs)
+      const [date, time] = parts.format(startMs).split(', ')
+      if (time !== '00:00:00' || date !== parts.format(atMs).split(', ')[0]) expect.fail(`${new Date(atMs).toISOString()}: ${date} ${time}`)
+      if (madridDay(startMs).endMs !== endMs || madridDay(endMs - 1).startMs !== startMs) expect.fail(`borders of ${date}`)
+      if (madridDay(endMs).startMs !== endMs) expect.fail(`the day after ${date}`)
+      days += 1
+      atMs = endMs + 12 * HOUR
+    }
+    expect(days).toBe(37_986)
+  })
+
+  it.each([
+    ['2026-03-29', '2026-03-28T23:00:00Z', 23],
+    ['2026-10-25', '2026-10-24T22:00:00Z', 25],
+    ['2026-07-01', '2026-06-30T22:00:00Z', 24],
+    ['2026-12-31', '2026-12-30T23:00:00Z', 24],
+  ])('%s begins at %s and has %i hours', (date, start, hours) => {
+    const { startMs, endMs } = madridDay(Date.parse(`${date}T12:00:00Z`))
+    expect(new Date(startMs).toISOString()).toBe(start.replace('Z', '.000Z'))
+    expect((endMs - startMs) / HOUR).toBe(hours)
+  })
+})
