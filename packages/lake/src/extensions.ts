@@ -2,7 +2,8 @@ import { execFile } from 'node:child_process'
 import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import { type DuckDBConnection, DuckDBInstance, version as engineVersion } from '@duckdb/node-api'
+import type { DuckDBConnection } from '@duckdb/node-api'
+import type { Engine } from './engine.ts'
 import { LakeNotInstalledError } from './errors.ts'
 
 const run = promisify(execFile)
@@ -19,12 +20,12 @@ export type Say = (line: string) => void
  * Sees to it that the extensions for exactly this engine are in `directory`: there already, by DuckDB's own INSTALL, or from the Python
  * package index. Rejects with LakeNotInstalledError, whose message says what to install.
  */
-export async function ensureExtensions(directory: string, say: Say = () => {}): Promise<void> {
-  const { version, platform } = await engine()
+export async function ensureExtensions(engine: Engine, directory: string, say: Say = () => {}): Promise<void> {
+  const { version, platform } = await identify(engine)
   const folder = join(directory, version, platform)
   if (isComplete(folder)) return
   say(`fetching DuckDB's extensions ${Object.keys(EXTENSIONS).join(', ')} ${version}, about 40 MB, once`)
-  const fromHub = await installFromHub(directory)
+  const fromHub = await installFromHub(engine, directory)
   if (fromHub === null && isComplete(folder)) return
   const fromPip = await installFromPip(folder, version)
   if (fromPip === null && isComplete(folder)) return
@@ -35,12 +36,12 @@ export async function ensureExtensions(directory: string, say: Say = () => {}): 
   )
 }
 
-async function engine(): Promise<{ version: string; platform: string }> {
+async function identify({ DuckDBInstance, version }: Engine): Promise<{ version: string; platform: string }> {
   const instance = await DuckDBInstance.create(':memory:')
   const connection = await instance.connect()
   try {
     const reader = await connection.runAndReadAll('PRAGMA platform')
-    return { version: engineVersion(), platform: String(reader.getRows()[0]?.[0]) }
+    return { version: version(), platform: String(reader.getRows()[0]?.[0]) }
   } finally {
     connection.closeSync()
     instance.closeSync()
@@ -52,7 +53,7 @@ function isComplete(folder: string): boolean {
 }
 
 /** null when it worked, else why not. */
-async function installFromHub(directory: string): Promise<string | null> {
+async function installFromHub({ DuckDBInstance }: Engine, directory: string): Promise<string | null> {
   mkdirSync(directory, { recursive: true })
   const instance = await DuckDBInstance.create(':memory:', { extension_directory: directory })
   const connection = await instance.connect()

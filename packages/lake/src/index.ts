@@ -1,3 +1,4 @@
+export * from './environment.ts'
 export * from './errors.ts'
 export * from './export.ts'
 export * from './lake.ts'

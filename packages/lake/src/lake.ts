@@ -1,6 +1,7 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { type DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
+import { type Engine, loadEngine } from './engine.ts'
 import { isUnavailable, LakeNotInstalledError, typedLakeError } from './errors.ts'
 import { ensureExtensions, type Say } from './extensions.ts'
 import type { LakeSettings } from './settings.ts'
@@ -17,18 +18,20 @@ export const LAKE = 'lake'
 /** An open lake. Connections are independent of each other: one for each thing that goes on at a time. */
 export class Lake {
   readonly settings: LakeSettings
+  readonly #engine: Engine
   readonly #instance: DuckDBInstance
   readonly #connections = new Set<DuckDBConnection>()
 
-  constructor(settings: LakeSettings, instance: DuckDBInstance) {
+  constructor(settings: LakeSettings, engine: Engine, instance: DuckDBInstance) {
     this.settings = settings
+    this.#engine = engine
     this.#instance = instance
   }
 
   async connect(): Promise<LakeConnection> {
     const connection = await this.#instance.connect()
     this.#connections.add(connection)
-    return new LakeConnection(connection, () => this.#connections.delete(connection))
+    return new LakeConnection(this.#engine, connection, () => this.#connections.delete(connection))
   }
 
   /** Gives a connection for the time of one call. */
@@ -52,10 +55,12 @@ export type SqlValue = string | number | bigint | boolean | null
 
 /** One connection. Statements run one after the other; errors are typed and hold no password. */
 export class LakeConnection {
+  readonly engine: Engine
   readonly duckdb: DuckDBConnection
   readonly #onClose: () => void
 
-  constructor(duckdb: DuckDBConnection, onClose: () => void) {
+  constructor(engine: Engine, duckdb: DuckDBConnection, onClose: () => void) {
+    this.engine = engine
     this.duckdb = duckdb
     this.#onClose = onClose
   }
@@ -111,14 +116,15 @@ export class LakeConnection {
  * LakeUnavailableError (catalog or files cannot be reached), or DuckDB's own error.
  */
 export async function openLake(settings: LakeSettings, options: OpenOptions = {}): Promise<Lake> {
-  const instance = await createInstance(settings, options.say)
+  const engine = await loadEngine()
+  const instance = await createInstance(engine, settings, options.say)
   const connection = await instance.connect()
   try {
     for (const name of ['ducklake', 'postgres']) await connection.run(`LOAD ${name}`)
     if (settings.dataPath.startsWith('s3://')) await useObjectStore(connection, settings)
     else mkdirSync(settings.dataPath, { recursive: true })
     await connection.run(attachStatement(settings, options.readOnly ?? false))
-    return new Lake(settings, instance)
+    return new Lake(settings, engine, instance)
   } catch (error) {
     instance.closeSync()
     throw explained(error, settings)
@@ -127,11 +133,11 @@ export async function openLake(settings: LakeSettings, options: OpenOptions = {}
   }
 }
 
-async function createInstance(settings: LakeSettings, say: Say | undefined): Promise<DuckDBInstance> {
+async function createInstance(engine: Engine, settings: LakeSettings, say: Say | undefined): Promise<DuckDBInstance> {
   try {
-    await ensureExtensions(settings.extensionsDir, say)
+    await ensureExtensions(engine, settings.extensionsDir, say)
     mkdirSync(settings.temporaryDir, { recursive: true })
-    return await DuckDBInstance.create(':memory:', {
+    return await engine.DuckDBInstance.create(':memory:', {
       extension_directory: settings.extensionsDir,
       autoinstall_known_extensions: 'false',
       autoload_known_extensions: 'false',

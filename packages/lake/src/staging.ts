@@ -1,4 +1,3 @@
-import { DOUBLE, DuckDBDataChunk, type DuckDBType, INTEGER, VARCHAR } from '@duckdb/node-api'
 import { identifier, type LakeConnection } from './lake.ts'
 import type { Column, LakeRow, LakeTable } from './tables.ts'
 
@@ -6,13 +5,10 @@ import type { Column, LakeRow, LakeTable } from './tables.ts'
 const CHUNK_ROWS = 2_048
 
 /** Integers pass as doubles, exact below 2^53, so that no value becomes a BigInt on the way. */
-const STAGED: Record<Column['type'], { readonly duckdb: DuckDBType; readonly sql: string }> = {
-  INTEGER: { duckdb: INTEGER, sql: 'INTEGER' },
-  BIGINT: { duckdb: DOUBLE, sql: 'DOUBLE' },
-  DOUBLE: { duckdb: DOUBLE, sql: 'DOUBLE' },
-  VARCHAR: { duckdb: VARCHAR, sql: 'VARCHAR' },
-  DATE: { duckdb: INTEGER, sql: 'INTEGER' },
-}
+const STAGED = { INTEGER: 'INTEGER', BIGINT: 'DOUBLE', DOUBLE: 'DOUBLE', VARCHAR: 'VARCHAR', DATE: 'INTEGER' } as const satisfies Record<
+  Column['type'],
+  string
+>
 
 /**
  * Brings rows into the engine's memory, outside any transaction of the lake: an INSERT … SELECT then takes them in one statement, and
@@ -33,16 +29,17 @@ export class Staging {
   async fill(rows: readonly LakeRow[]): Promise<void> {
     const name = `memory.main.${identifier(this.#name)}`
     if (!this.#ready) {
-      const columns = this.#table.columns.map((column) => `${identifier(column.name)} ${STAGED[column.type].sql}`)
+      const columns = this.#table.columns.map((column) => `${identifier(column.name)} ${STAGED[column.type]}`)
       await this.#connection.run(`CREATE OR REPLACE TABLE ${name} (${columns.join(', ')})`)
       this.#ready = true
     } else await this.#connection.run(`TRUNCATE ${name}`)
     const appender = await this.#connection.duckdb.createAppender(this.#name, 'main', 'memory')
     try {
-      const types = this.#table.columns.map((column) => STAGED[column.type].duckdb)
+      const { engine } = this.#connection
+      const types = this.#table.columns.map((column) => engine[STAGED[column.type]])
       for (let start = 0; start < rows.length; start += CHUNK_ROWS) {
         const part = rows.slice(start, start + CHUNK_ROWS)
-        const chunk = DuckDBDataChunk.create(types, part.length)
+        const chunk = engine.DuckDBDataChunk.create(types, part.length)
         for (let k = 0; k < types.length; k += 1) chunk.setColumnValues(k, columnValues(part, k))
         appender.appendDataChunk(chunk)
       }

@@ -1,0 +1,222 @@
+import {
+  type AcceptanceSettings,
+  type HoleStatus,
+  type LakeBatch,
+  type LakeTable,
+  LakeUnavailableError,
+  type LakeWriter,
+  seamOf,
+  tableOf,
+} from '@km0/lake'
+import type { PartHealth } from '@km0/runtime'
+import { type Log, LogUnavailableError, type PartitionSlice } from '@km0/transport'
+import { withHeartbeats } from '../delivery.ts'
+import type { StreamProgram } from '../role.ts'
+import type { LakeRoleSettings } from './environment.ts'
+import type { LakeMetrics } from './metrics.ts'
+import { PendingRows } from './pending.ts'
+
+const RETRY_MS = { first: 200, most: 5_000 }
+
+export interface LakeJobParts {
+  readonly program: StreamProgram
+  readonly log: Log
+  readonly writer: LakeWriter
+  readonly metrics: LakeMetrics
+  readonly settings: LakeRoleSettings
+  readonly epoch: number
+  readonly acceptance: (table: LakeTable) => AcceptanceSettings
+  readonly knownHoles: readonly HoleStatus[]
+}
+
+/**
+ * Takes what the group gives it and stores it in batches, by size or age. Where to go on is in the lake, never in the group's offsets.
+ * One append at a time; while it is repeated because the lake is away, up to KM0_LAKE_BATCH_ROWS more wait in memory, then the log does.
+ */
+export class LakeJob {
+  readonly #parts: LakeJobParts
+  readonly #pending: PendingRows
+  /** Offset that follows what was read, stored or not. */
+  readonly #next = new Map<string, number>()
+  readonly #ends = new Map<string, { readonly topic: string; readonly partition: number; endOffset: number }>()
+  readonly #holes: HoleStatus[]
+  #oldestMs: number | null = null
+  #appending: Promise<void> | null = null
+  #generation = 0
+  #stopping = false
+  #trouble: string | null = null
+
+  constructor(parts: LakeJobParts) {
+    this.#parts = parts
+    this.#pending = new PendingRows(parts.epoch, parts.acceptance)
+    this.#holes = [...parts.knownHoles]
+  }
+
+  registerHealth(nowMs: () => number): void {
+    const { health } = this.#parts.program
+    health.register('lake', () => (this.#trouble === null ? { status: 'ok' } : { status: 'down', detail: this.#trouble }))
+    health.register('log', () => this.#holeHealth(nowMs()))
+  }
+
+  #holeHealth(nowMs: number): PartHealth {
+    const recent = this.#holes.filter((hole) => hole.fromOffset > 0 && nowMs - hole.foundMs < this.#parts.settings.KM0_LAKE_HOLE_ALARM_MS)
+    const [first] = recent
+    if (first === undefined) return { status: 'ok' }
+    const missing = recent.reduce((sum, hole) => sum + hole.toOffset - hole.fromOffset, 0)
+    return {
+      status: 'degraded',
+      detail: `${missing} records were deleted by Kafka's retention before the lake had them, first in ${first.table} partition ${first.partition} from offset ${first.fromOffset}`,
+    }
+  }
+
+  /** Takes a partition over. Returns the offset at which the lake stands, or the log's start when there is a hole between them. */
+  async start(topic: string, partition: number, firstOffset: number): Promise<number> {
+    const table = tableFor(topic)
+    const { log, writer, program } = this.#parts
+    const lakeNext = await this.#untilReached(() => writer.nextOffset(table, partition))
+    const logStart = (await log.startOffsets(topic)).get(partition) ?? firstOffset
+    const logEnd = (await log.endOffsets(topic)).get(partition) ?? firstOffset
+    const { state } = seamOf(table, partition, lakeNext, logStart, logEnd)
+    if (state === 'ahead') {
+      throw new Error(
+        `the lake holds ${topic} partition ${partition} up to offset ${lakeNext}, but the log ends at ${logEnd}: it is another log. ` +
+          'If it was replaced on purpose, raise the epoch (`pnpm km0 epoch raise`); otherwise point KAFKA_BROKERS at the right broker.',
+      )
+    }
+    const offset = Math.max(lakeNext, logStart)
+    if (state === 'open') await this.#hole(table, partition, lakeNext, logStart)
+    program.log.info({ topic, partition, offset, logStart, logEnd }, 'the lake goes on here')
+    this.#next.set(`${topic}/${partition}`, offset)
+    return offset
+  }
+
+  async #hole(table: LakeTable, partition: number, fromOffset: number, toOffset: number): Promise<void> {
+    const { program, writer, epoch, metrics } = this.#parts
+    const foundMs = Date.now()
+    await this.#untilReached(() => writer.skip({ table, partition, fromOffset, toOffset, foundMs }))
+    this.#holes.push({ table: table.name, epoch, partition, fromOffset, toOffset, foundMs })
+    const records = toOffset - fromOffset
+    metrics.holes.inc({ topic: table.topic }, records)
+    if (fromOffset === 0) program.log.warn({ table: table.name, partition, toOffset }, 'the lake begins after the start of the log')
+    else
+      program.log.error(
+        { table: table.name, partition, fromOffset, toOffset, records },
+        'retention has deleted records before the lake had them',
+      )
+  }
+
+  async apply(slice: PartitionSlice): Promise<boolean> {
+    const { topic, partition, records, nextOffset, endOffset } = slice
+    const key = `${topic}/${partition}`
+    const fromOffset = this.#next.get(key)
+    if (fromOffset === undefined) return false
+    this.#pending.add(tableFor(topic), partition, fromOffset, nextOffset, records)
+    this.#next.set(key, nextOffset)
+    this.#ends.set(key, { topic, partition, endOffset })
+    this.#oldestMs ??= performance.now()
+    while (this.#isFull() && !slice.isStale()) await withHeartbeats(slice, this.store())
+    return true
+  }
+
+  #isFull(): boolean {
+    const { KM0_LAKE_BATCH_ROWS: limit } = this.#parts.settings
+    return this.#pending.rowCount >= limit || this.#pending.recordCount >= limit * 5
+  }
+
+  /** Stores what is old enough. Called by a timer. */
+  storeDue(): void {
+    if (this.#oldestMs === null || this.#appending !== null) return
+    if (performance.now() - this.#oldestMs < this.#parts.settings.KM0_LAKE_BATCH_MS) return
+    this.store().catch((error) => this.#parts.program.shutdown.fail(error))
+  }
+
+  /** Waits for the append in work, or begins one and waits for it. */
+  store(): Promise<void> {
+    this.#appending ??= this.#append().finally(() => {
+      this.#appending = null
+    })
+    return this.#appending
+  }
+
+  async #append(): Promise<void> {
+    const generation = this.#generation
+    const batches = this.#pending.take()
+    this.#oldestMs = null
+    if (batches.length === 0) return
+    let delayMs = RETRY_MS.first
+    while (generation === this.#generation) {
+      try {
+        const done = this.#parts.metrics.appendSeconds.startTimer()
+        await this.#parts.writer.append(batches)
+        done()
+        this.#trouble = null
+        this.#observe(batches)
+        return
+      } catch (error) {
+        // The partitions were given to somebody else meanwhile, who was quicker: what is lost here is theirs to store.
+        if (generation !== this.#generation) return
+        if (!(error instanceof LakeUnavailableError) || this.#stopping) throw error
+        this.#troubled(error)
+        await sleep(delayMs)
+        delayMs = Math.min(delayMs * 2, RETRY_MS.most)
+      }
+    }
+  }
+
+  #observe(batches: readonly LakeBatch[]): void {
+    const { metrics } = this.#parts
+    for (const { table, partition, rows, nextOffset } of batches) {
+      metrics.rows.inc({ table: table.name }, rows.length)
+      const end = this.#ends.get(`${table.topic}/${partition}`)
+      if (end !== undefined) metrics.lagRecords.set({ topic: table.topic, partition }, Math.max(0, end.endOffset - nextOffset))
+    }
+  }
+
+  #troubled(error: Error): void {
+    if (this.#trouble === null) this.#parts.program.log.warn({ err: error }, 'the lake is away; records wait in Kafka')
+    this.#trouble = error.message
+    this.#parts.metrics.retries.inc()
+  }
+
+  async #untilReached<T>(call: () => Promise<T>): Promise<T> {
+    let delayMs = RETRY_MS.first
+    for (;;) {
+      try {
+        const value = await call()
+        this.#trouble = null
+        return value
+      } catch (error) {
+        if (!(error instanceof LakeUnavailableError || error instanceof LogUnavailableError) || this.#stopping) throw error
+        this.#troubled(error)
+        await sleep(delayMs)
+        delayMs = Math.min(delayMs * 2, RETRY_MS.most)
+      }
+    }
+  }
+
+  /** All partitions are gone. What was not stored is read again by whoever has them next. */
+  drop(): void {
+    this.#generation += 1
+    this.#pending.clear()
+    this.#next.clear()
+    this.#ends.clear()
+    this.#oldestMs = null
+  }
+
+  /** Stores what is left, once. */
+  async stop(): Promise<void> {
+    this.#stopping = true
+    await this.#appending?.catch(() => undefined)
+    await this.store()
+  }
+}
+
+function tableFor(topic: string): LakeTable {
+  const table = tableOf(topic)
+  if (table === null) throw new Error(`the lake has no table for ${topic}`)
+  return table
+}
+
+function sleep(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms))
+}
