@@ -94,6 +94,16 @@ describe('what is kept', () => {
     )
   })
 
+  it('stays small when a van sends nothing but its past', () => {
+    const state: LiveState = []
+    for (let i = 0; i < 5000; i += 1) operator.add(state, 1_000_000_000 - i * 1000, 41, 2)
+    expect(state.length / 3).toBeLessThan(200 + 16)
+    const rows = state.slice()
+    operator.forget(state)
+    expect(state.length / 3).toBe(181)
+    expect(operator.add(state, 1_000_001_000, 41, 2)).toEqual(operator.add(rows, 1_000_001_000, 41, 2))
+  })
+
   it('goes when no newer point can be older', () => {
     const state: LiveState = []
     operator.add(state, 1_000_000_000, 41, 2)

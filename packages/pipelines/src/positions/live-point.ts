@@ -15,6 +15,9 @@ export type LiveState = FlatPoints
 
 const KEPT_POINTS = 3
 
+/** Spent points are dropped when there are as many, not one by one. */
+const SPENT_POINTS = 16
+
 /** Newest point of each van by event time, late ones included (section 13). */
 export class LivePointOperator {
   private readonly rules: StepRules
@@ -33,12 +36,22 @@ export class LivePointOperator {
     if (end > 0 && eventMs <= points[end - POINT_NUMBERS]!) {
       const at = placeOf(points, eventMs)
       if (at >= 0) points.splice(at, 0, eventMs, lat, lon)
-      if (at >= 0) this.forget(points)
+      this.tidy(points)
       return null
     }
     points.push(eventMs, lat, lon)
-    this.forget(points)
+    this.tidy(points)
     return this.row(points)
+  }
+
+  private tidy(points: LiveState): void {
+    if (this.spentNumbers(points) >= SPENT_POINTS * POINT_NUMBERS) this.forget(points)
+  }
+
+  /** Drops what no newer point will be compared with. */
+  forget(points: LiveState): void {
+    const spent = this.spentNumbers(points)
+    if (spent > 0) points.splice(0, spent)
   }
 
   /** Whether the newest point is so old that no newer one can be older than it: `finalMs` is the final mark. */
@@ -95,14 +108,14 @@ export class LivePointOperator {
     return lengthMm(points, then, points, at) < stopDistanceMm
   }
 
-  /** Drops from the front what no newer point will be compared with. */
-  private forget(points: LiveState): void {
+  /** How many numbers at the front no newer point will be compared with. */
+  private spentNumbers(points: LiveState): number {
     const end = points.length
-    const newestMs = points[end - POINT_NUMBERS]!
-    let spent = 0
+    const keptFromMs = points[end - POINT_NUMBERS]! - this.keepMs
     const mayGo = end - KEPT_POINTS * POINT_NUMBERS
-    // A point may go when the next one also lies before all that is kept by age: that one is then the newer witness of where the van was.
-    while (spent < mayGo && points[spent + POINT_NUMBERS]! <= newestMs - this.keepMs) spent += POINT_NUMBERS
-    if (spent > 0) points.splice(0, spent)
+    let spent = 0
+    // A point is spent when the next one also lies before all that is kept by age: that one is then the newer witness of where the van was.
+    while (spent < mayGo && points[spent + POINT_NUMBERS]! <= keptFromMs) spent += POINT_NUMBERS
+    return spent
   }
 }

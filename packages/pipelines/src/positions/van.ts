@@ -52,6 +52,7 @@ export function forget(operators: PositionsOperators, van: Van, finalMs: number)
   van.revisions?.forget(finalMs)
   if (!operators.signal.remembers(van.signal, finalMs - operators.shape.sizeMs)) van.signal.closedUntilMs = Number.NEGATIVE_INFINITY
   if (operators.live?.isGone(van.live, finalMs)) van.live.length = 0
+  else operators.live?.forget(van.live)
 }
 
 /** Whether a van that was just made to forget has nothing left. */
