@@ -4,7 +4,11 @@ import type { TestServices } from '@km0/testkit/services'
 import { cacheRoot } from '../../infra/embedded/cache.mjs'
 
 /** Settings of a lake of the test's own in the PostgreSQL that it started; each name is another lake. */
-export function lakeSettings(services: TestServices<{ postgres: true }>, name: string, changes: Partial<LakeSettings> = {}): LakeSettings {
+export function lakeSettings(
+  services: Pick<TestServices<{ postgres: true }>, 'postgres' | 'dataDir'>,
+  name: string,
+  changes: Partial<LakeSettings> = {},
+): LakeSettings {
   return {
     ...DEFAULT_LAKE_SETTINGS,
     catalogUrl: services.postgres.url,
@@ -17,7 +21,7 @@ export function lakeSettings(services: TestServices<{ postgres: true }>, name: s
 }
 
 /** Whether the lake can be opened on this machine; says so when it cannot: the suite is then skipped where everybody sees it. */
-export async function lakeMissing(services: TestServices<{ postgres: true }>): Promise<string | null> {
+export async function lakeMissing(services: Pick<TestServices<{ postgres: true }>, 'postgres' | 'dataDir'>): Promise<string | null> {
   try {
     const lake = await openLake(lakeSettings(services, 'probe'))
     lake.close()
