@@ -94,6 +94,20 @@ describe('settings of positions', () => {
     expect(() => other.restore('[]')).toThrow(/not a snapshot/)
   })
 
+  it('delay and allowed lateness may change: a snapshot keeps those that were in force', () => {
+    const before = createPositionsHost({ ...DEFAULT_POSITIONS_SETTINGS, delayMs: 10 * SECOND })
+    const { records } = new LogWriter().heartbeat(T0).heartbeat(T0 + MINUTE)
+    feed(before, records[0]!)
+    const after = createPositionsHost({ ...DEFAULT_POSITIONS_SETTINGS, delayMs: 50 * SECOND, allowedLatenessMs: MINUTE })
+    after.restore(before.snapshot())
+    feed(after, records[1]!)
+    expect([after.watermarkMs(0), after.finalMs(0)]).toEqual([T0 + 50 * SECOND, T0 + 50 * SECOND])
+    const stock = (delayMs: number, thresholds: Record<string, number>) =>
+      createStockHost({ ...DEFAULT_STOCK_SETTINGS, delayMs, thresholds })
+    stock(7, { 'b|*': 2, 'a|*': 1 }).restore(stock(5, { 'a|*': 1, 'b|*': 2 }).snapshot())
+    expect(() => stock(5, { 'a|*': 2 }).restore(stock(5, { 'a|*': 1 }).snapshot())).toThrow(/thresholds/)
+  })
+
   it('null island is refused only while the setting says so', () => {
     const { records } = new LogWriter().position('a', T0, 0, 0)
     expect(rowsOf(runLive(records), 'rebutjats')).toEqual([{ key: '', value: { motiu: 'invalid' } }])

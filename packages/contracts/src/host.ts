@@ -55,7 +55,10 @@ export interface PipelineHost {
   drain(): Emission[]
   /** The whole state as JSON text: equal states give equal text. Taking it changes nothing. */
   snapshot(): string
-  /** Replaces the state. Throws when the text is not a snapshot of this pipeline, this version and these settings. */
+  /**
+   * Replaces the state. Throws when the text is not a snapshot of this pipeline, this version and these settings; of the settings delay and
+   * allowed lateness may differ: those in force are in the snapshot, and a record of the log changes them.
+   */
   restore(snapshot: string): void
   /** Watermark of a partition in ms, -Infinity before its first record that counts. */
   watermarkMs(partition: number): number

@@ -115,8 +115,10 @@ class PositionsHost implements PipelineHost {
     this.out.clear()
   }
 
+  /** Delay and allowed lateness are not part of it: a record of the log changes them, and each clock knows those in force. */
   private identity() {
-    return { pipeline: POSITIONS_PIPELINE, version: POSITIONS_VERSION, settings: { ...this.operators.settings } }
+    const { delayMs: _delayMs, allowedLatenessMs: _allowedLatenessMs, ...settings } = this.operators.settings
+    return { pipeline: POSITIONS_PIPELINE, version: POSITIONS_VERSION, settings }
   }
 
   watermarkMs(partition: number): number {

@@ -16,7 +16,7 @@ import {
   type StockSettings,
   type WindowObserver,
 } from '@km0/contracts'
-import { decodeSnapshot, encodeSnapshot, type PartitionClock } from '@km0/windowing'
+import { compareText, decodeSnapshot, encodeSnapshot, type PartitionClock } from '@km0/windowing'
 import { Outbox } from '../outbox.ts'
 import { emitInvalid, emitLate, emitOffTheClock } from '../refusals.ts'
 import { LowStockOperator, type StockState, type StockWindow, stockKey } from './low-stock.ts'
@@ -173,8 +173,11 @@ class LowStockHost implements StockHost {
     this.out.clear()
   }
 
+  /** Delay and allowed lateness are not part of it: a record of the log changes them, and each clock knows those in force. */
   private identity() {
-    return { pipeline: STOCK_PIPELINE, version: STOCK_VERSION, settings: { ...this.operator.settings } }
+    const { delayMs: _delayMs, allowedLatenessMs: _allowedLatenessMs, thresholds, ...others } = this.operator.settings
+    const sorted = Object.fromEntries(Object.entries(thresholds).sort(([a], [b]) => compareText(a, b)))
+    return { pipeline: STOCK_PIPELINE, version: STOCK_VERSION, settings: { ...others, thresholds: sorted } }
   }
 
   watermarkMs(partition: number): number {
