@@ -1,5 +1,5 @@
 // Microseconds a record of the windowing core: 2.4 M positions of 140 vans, a day of the fleet, decoded and applied in one process.
-// npx tsx test/bench/core.ts [--records N] [--no-live] ; to profile, bundle it: see test/bench/README.md
+// `npx tsx test/bench/core.ts [--records N]`. To see where the time goes: bundle it with esbuild and run it with `node --cpu-prof`.
 import { parseArgs } from 'node:util'
 import { DEFAULT_POSITIONS_SETTINGS, DEFAULT_STOCK_SETTINGS, readPositionRecord } from '@km0/contracts'
 import { createPositionsBatch, createPositionsHost, createStockHost } from '@km0/pipelines'
