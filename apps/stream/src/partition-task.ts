@@ -37,8 +37,8 @@ const taskSnapshot = z.object({
  * The work on one source partition: its pipeline state, and what goes to which topic. A pure function of the partition's records: it reads
  * no clock, so a restored task writes the same bytes.
  *
- * Results for the panel keep their order and go to the partition of their source. Live points are coalesced: of each van the last of a
- * slice.
+ * Results for the panel keep their order and go to the partition of their source. Of each van
+ * only the live point that is the newest at the end of a slice is written.
  */
 export class PartitionTask {
   readonly partition: number
@@ -70,23 +70,23 @@ export class PartitionTask {
 
   /** Applies a stretch of the partition's log. `nextOffset` is where it goes on after it. */
   apply(records: readonly LogRecord[], nextOffset: number): SliceResult {
-    const out: OutRecord[] = []
-    const live = new Map<string, { readonly emission: Emission; readonly timestampMs: number }>()
     const counts = new Array<number>(OUTCOMES.length).fill(0)
     for (const record of records) {
       const flags = this.#applyOne(record)
       for (let index = 0; index < OUTCOMES.length; index += 1) {
         if ((flags & OUTCOME_FLAGS[index]!) !== 0) counts[index]! += 1
       }
-      if ((flags & RECORD_FLAGS.emitted) === 0) continue
-      for (const emission of this.#host.drain()) {
-        if (emission.output === 'viu' && emission.key !== null) live.set(emission.key, { emission, timestampMs: record.timestampMs })
-        else out.push(this.#resultOf(emission, record.timestampMs))
-      }
     }
     this.#nextOffset = nextOffset
-    for (const { emission, timestampMs } of live.values()) out.push(this.#resultOf(emission, timestampMs))
-    return { records: out, outcomes: new Map(OUTCOMES.map((outcome, index) => [outcome, counts[index]!])) }
+    return { records: this.#results(records), outcomes: new Map(OUTCOMES.map((outcome, index) => [outcome, counts[index]!])) }
+  }
+
+  #results(records: readonly LogRecord[]): OutRecord[] {
+    const timestamps = new Map<number, number>()
+    const emissions = this.#host.drain()
+    for (const { offset } of emissions) timestamps.set(offset, 0)
+    for (const { offset, timestampMs } of records) if (timestamps.has(offset)) timestamps.set(offset, timestampMs)
+    return emissions.map((emission) => this.#resultOf(emission, timestamps.get(emission.offset) ?? 0))
   }
 
   #applyOne(record: LogRecord): number {

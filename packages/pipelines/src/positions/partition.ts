@@ -117,7 +117,7 @@ export class PositionsPartition {
     const { live } = this.operators
     if (live === null || eventMs < live.oldestMs(this.clock.finalMs)) return
     const row = live.add(van.live, eventMs, lat, lon)
-    if (row !== null) this.out.emit('viu', van.name, liveValue(van, lat, lon, eventMs, arrivalMs, row))
+    if (row !== null) this.out.emitNewest('viu', van.name, () => liveValue(van, lat, lon, eventMs, arrivalMs, row))
   }
 
   /** A point that is late for every window may still be the newest of its van. */

@@ -16,6 +16,12 @@ import { type PositionsOperators, positionsOperators } from './operators.ts'
 import { PositionsPartition } from './partition.ts'
 import { type PartitionSnapshot, POSITIONS_PIPELINE, POSITIONS_VERSION, restorePartition, snapshotPartition } from './snapshot.ts'
 
+/** How a host wants its results; it changes none of the state. */
+export interface PositionsHostOptions {
+  /** Emit of each van only the live point that is the newest at a `drain()`, after everything else. Default: each. */
+  readonly coalesceLivePoints?: boolean
+}
+
 /**
  * The positions pipeline: sliding distances, sessions, signal states and live points. Partitions are independent of each other.
  * Throws a RangeError that names the setting that makes no sense.
@@ -23,19 +29,21 @@ import { type PartitionSnapshot, POSITIONS_PIPELINE, POSITIONS_VERSION, restoreP
 export function createPositionsHost(
   settings: PositionsSettings = DEFAULT_POSITIONS_SETTINGS,
   observer: WindowObserver | null = null,
+  options: PositionsHostOptions = {},
 ): PipelineHost {
-  return new PositionsHost(positionsOperators(settings), observer)
+  return new PositionsHost(positionsOperators(settings), observer, options.coalesceLivePoints === true)
 }
 
 class PositionsHost implements PipelineHost {
   private readonly operators: PositionsOperators
   private readonly observer: WindowObserver | null
-  private readonly out = new Outbox()
+  private readonly out: Outbox
   private partitions = new Map<number, PositionsPartition>()
 
-  constructor(operators: PositionsOperators, observer: WindowObserver | null) {
+  constructor(operators: PositionsOperators, observer: WindowObserver | null, coalesceLivePoints: boolean) {
     this.operators = operators
     this.observer = observer
+    this.out = new Outbox(coalesceLivePoints)
   }
 
   onRecord(
