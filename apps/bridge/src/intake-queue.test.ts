@@ -15,11 +15,19 @@ const item = (key: string | null, acknowledge: () => boolean = () => true, bytes
 })
 
 describe('merge memory', () => {
-  it('keeps the last ones only, and renews what comes again', () => {
+  it('keeps the last ones only', () => {
     const memory = new MergeMemory(2)
-    for (const key of ['a', 'b', 'a', 'c']) memory.add(key)
-    expect(['a', 'b', 'c'].map((key) => memory.has(key))).toEqual([true, false, true])
+    for (const key of ['a', 'b', 'b', 'c']) memory.add(key)
+    expect(['a', 'b', 'c'].map((key) => memory.has(key))).toEqual([false, true, true])
+    memory.add('d')
+    expect(['b', 'c', 'd'].map((key) => memory.has(key))).toEqual([false, true, true])
     expect(memory.size).toBe(2)
+  })
+
+  it('can be switched off', () => {
+    const memory = new MergeMemory(0)
+    memory.add('a')
+    expect([memory.has('a'), memory.size]).toEqual([false, 0])
   })
 
   it('tells messages apart by topic, payload and retained', () => {

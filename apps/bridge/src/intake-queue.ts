@@ -39,11 +39,12 @@ export type Offer = 'new' | 'merged' | 'acknowledged'
  */
 export class IntakeQueue {
   readonly #limits: QueueLimits
-  readonly #waiting = new Map<number, QueueItem>()
+  /** From `#head` on; what is before it has been taken. */
+  #waiting: QueueItem[] = []
+  #head = 0
   readonly #byKey = new Map<string, QueueItem>()
   readonly #memory: MergeMemory
   #inFlight: readonly QueueItem[] = []
-  #sequence = 0
   #bytes = 0
   #wake: (() => void) | null = null
 
@@ -53,7 +54,7 @@ export class IntakeQueue {
   }
 
   get messages(): number {
-    return this.#waiting.size + this.#inFlight.length
+    return this.#waiting.length - this.#head + this.#inFlight.length
   }
 
   get bytes(): number {
@@ -66,7 +67,7 @@ export class IntakeQueue {
 
   /** When the oldest message came that Kafka has not acknowledged; null when there is none. */
   get oldestReceivedAtMs(): number | null {
-    const oldest = this.#inFlight[0] ?? this.#waiting.values().next().value
+    const oldest = this.#inFlight[0] ?? this.#waiting[this.#head]
     return oldest?.receivedAtMs ?? null
   }
 
@@ -86,8 +87,7 @@ export class IntakeQueue {
   }
 
   push(item: QueueItem): void {
-    this.#sequence += 1
-    this.#waiting.set(this.#sequence, item)
+    this.#waiting.push(item)
     if (item.key !== null) this.#byKey.set(item.key, item)
     this.#bytes += item.bytes
     this.#wake?.()
@@ -95,14 +95,14 @@ export class IntakeQueue {
 
   /** Gives records that came before the clock was known their timestamp. */
   stamp(timestampMs: number): void {
-    for (const item of this.#waiting.values()) {
+    for (const item of this.#waiting.slice(this.#head)) {
       item.records = item.records.map((record) => (record.timestampMs === undefined ? { ...record, timestampMs } : record))
     }
   }
 
   /** Resolves when there is something to take, or `stopWaiting` was called. */
   async somethingWaits(): Promise<void> {
-    if (this.#waiting.size > 0) return
+    if (this.#waiting.length > this.#head) return
     await new Promise<void>((resolve) => {
       this.#wake = resolve
     })
@@ -122,13 +122,17 @@ export class IntakeQueue {
     const batch: QueueItem[] = []
     let records = 0
     let bytes = 0
-    for (const [sequence, item] of this.#waiting) {
+    for (let item = this.#waiting[this.#head]; item !== undefined; item = this.#waiting[this.#head]) {
       if (item.produce !== undefined && item.records.length === 0) item.records = item.produce()
       records += item.records.length
       bytes += item.bytes
       if (batch.length > 0 && (records > maxRecords || bytes > maxBytes)) break
       batch.push(item)
-      this.#waiting.delete(sequence)
+      this.#head += 1
+    }
+    if (this.#head > this.#waiting.length / 2) {
+      this.#waiting = this.#waiting.slice(this.#head)
+      this.#head = 0
     }
     this.#inFlight = batch
     return batch

@@ -12,10 +12,15 @@ export function deliveryKey(topic: string, payload: Buffer, retain: boolean): st
   return `${retain ? 'r' : 'n'}${topic}\0${body}`
 }
 
-/** The last `capacity` keys that were added; the oldest goes first. Adding one again makes it new. */
+/**
+ * The last `capacity` different keys that were added; the oldest goes first. A ring tells which one that is: a set that is only eaten
+ * from its front is slow at finding its first member.
+ */
 export class MergeMemory {
   readonly #capacity: number
   readonly #keys = new Set<string>()
+  readonly #ring: string[] = []
+  #next = 0
 
   constructor(capacity: number) {
     this.#capacity = capacity
@@ -26,9 +31,12 @@ export class MergeMemory {
   }
 
   add(key: string): void {
-    this.#keys.delete(key)
+    if (this.#capacity === 0 || this.#keys.has(key)) return
+    const oldest = this.#ring[this.#next]
+    if (oldest !== undefined) this.#keys.delete(oldest)
+    this.#ring[this.#next] = key
     this.#keys.add(key)
-    if (this.#keys.size > this.#capacity) this.#keys.delete(this.#keys.keys().next().value as string)
+    this.#next = (this.#next + 1) % this.#capacity
   }
 
   get size(): number {
