@@ -3,12 +3,13 @@ import { TOPICS } from '@km0/contracts'
 import { serveOperations, startProgram } from '@km0/runtime'
 import { openLog } from '@km0/transport'
 import { streamEnvironment } from './environment.ts'
+import { startLake } from './lake/lake-role.ts'
 import { startPositions } from './positions-role.ts'
 import type { StartRole } from './role.ts'
 import { startServing } from './serving-role.ts'
 
 /** Each role is its own process, consumer group, health and metrics. */
-const ROLES: Readonly<Record<string, StartRole>> = { positions: startPositions, serving: startServing }
+const ROLES: Readonly<Record<string, StartRole>> = { positions: startPositions, serving: startServing, lake: startLake }
 
 const role = roleOf(process.argv.slice(2))
 const program = startProgram(`stream-${role.name}`, streamEnvironment)

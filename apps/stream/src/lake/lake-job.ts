@@ -52,13 +52,12 @@ export class LakeJob {
     this.#holes = [...parts.knownHoles]
   }
 
-  registerHealth(nowMs: () => number): void {
-    const { health } = this.#parts.program
-    health.register('lake', () => (this.#trouble === null ? { status: 'ok' } : { status: 'down', detail: this.#trouble }))
-    health.register('log', () => this.#holeHealth(nowMs()))
+  lakeHealth(): PartHealth {
+    return this.#trouble === null ? { status: 'ok' } : { status: 'down', detail: this.#trouble }
   }
 
-  #holeHealth(nowMs: number): PartHealth {
+  /** Holes are a fault that somebody must look at, for a time. */
+  holeHealth(nowMs: number): PartHealth {
     const recent = this.#holes.filter((hole) => hole.fromOffset > 0 && nowMs - hole.foundMs < this.#parts.settings.KM0_LAKE_HOLE_ALARM_MS)
     const [first] = recent
     if (first === undefined) return { status: 'ok' }

@@ -18,7 +18,7 @@ import {
   STOCK_EVENTS,
   userCacheDir,
 } from '@km0/lake'
-import { parseEnvironment } from '@km0/runtime'
+import { type PartHealth, parseEnvironment } from '@km0/runtime'
 import type { Log, PartitionConsumer } from '@km0/transport'
 import { checkpointDirectory } from '../environment.ts'
 import { groupHealth, type Role, type StreamProgram } from '../role.ts'
@@ -32,13 +32,36 @@ const LOOK_EVERY_MS = 250
 const RETRY_MS = { first: 500, most: 10_000 }
 
 /**
- * Stores every accepted record in the lake, exactly once, and keeps the lake tidy. Where DuckDB is not to be had the role stays up, does
- * nothing, and its health says what to install: the live path needs no lake.
+ * Stores every accepted record in the lake, exactly once, and keeps the lake tidy. It is ready at once and opens the lake meanwhile: the
+ * first time, DuckDB's extensions are fetched. Where they are not to be had it stays up, does nothing, and its health says what to install:
+ * the live path needs no lake.
  */
 export async function startLake(program: StreamProgram, log: Log): Promise<Role> {
   const settings = parseEnvironment(lakeRoleEnvironment, process.env)
-  const lake = await openPatiently(program, whereTheLakeIs(program, settings))
-  if (lake === null) return { stop: async () => undefined }
+  let part: () => PartHealth = () => ({ status: 'degraded', detail: 'the lake is being opened' })
+  program.health.register('lake', () => part())
+  const opening = new AbortController()
+  const running = openPatiently(program, whereTheLakeIs(program, settings), opening.signal)
+    .then(async (lake) => {
+      if (lake instanceof LakeNotInstalledError) part = () => ({ status: 'degraded', detail: lake.message })
+      if (lake === null || lake instanceof LakeNotInstalledError) return null
+      const { job, role } = await runLake(program, log, lake, settings)
+      part = () => job.lakeHealth()
+      return role
+    })
+    .catch((error: unknown) => {
+      program.shutdown.fail(error)
+      return null
+    })
+  return {
+    stop: async () => {
+      opening.abort()
+      await (await running)?.stop()
+    },
+  }
+}
+
+async function runLake(program: StreamProgram, log: Log, lake: Lake, settings: LakeRoleSettings): Promise<{ job: LakeJob; role: Role }> {
   const directory = checkpointDirectory(program.settings)
   const endOffsets = await log.endOffsets(TOPICS.positions.name)
   const { epoch } = await claimEpoch({ directory, clusterId: await log.clusterId(), checkpoints: [], endOffsets })
@@ -47,7 +70,7 @@ export async function startLake(program: StreamProgram, log: Log): Promise<Role>
   const { holes } = await lakeStatus(lake)
   const metrics = lakeMetrics(program.metrics)
   const job = new LakeJob({ program, log, writer, metrics, settings, epoch, acceptance, knownHoles: holes })
-  job.registerHealth(Date.now)
+  program.health.register('log', () => job.holeHealth(Date.now()))
   const consumer = await log.consumePartitions({
     groupId: LAKE_GROUP,
     topics: LAKE_TABLES.map(({ topic }) => topic),
@@ -62,15 +85,14 @@ export async function startLake(program: StreamProgram, log: Log): Promise<Role>
   const look = setInterval(() => job.storeDue(), LOOK_EVERY_MS)
   const upkeep = new Upkeep(program, lake, settings, metrics, () => ownsUpkeep(consumer))
   upkeep.start()
-  return {
-    stop: async () => {
-      clearInterval(look)
-      await upkeep.stop()
-      await consumer.stop(() => job.stop())
-      await writer.close()
-      lake.close()
-    },
+  const stop = async () => {
+    clearInterval(look)
+    await upkeep.stop()
+    await consumer.stop(() => job.stop())
+    await writer.close()
+    lake.close()
   }
+  return { job, role: { stop } }
 }
 
 function whereTheLakeIs(program: StreamProgram, settings: LakeRoleSettings): LakeSettings {
@@ -85,19 +107,23 @@ function acceptance(table: LakeTable): AcceptanceSettings {
   return { maxFutureMs, maxAgeMs, refuseNullIsland }
 }
 
-/** Opens the lake as soon as its catalog answers; null where it cannot be installed. */
-async function openPatiently(program: StreamProgram, settings: LakeSettings): Promise<Lake | null> {
+/** Opens the lake as soon as its catalog answers; null when the program stops before. Resolves with the error where it cannot be installed. */
+async function openPatiently(
+  program: StreamProgram,
+  settings: LakeSettings,
+  signal: AbortSignal,
+): Promise<Lake | LakeNotInstalledError | null> {
   let delayMs = RETRY_MS.first
-  for (;;) {
+  while (!signal.aborted) {
     try {
       const lake = await openLake(settings, { say: (line) => program.log.info(line) })
       program.log.info({ dataPath: settings.dataPath, catalogSchema: settings.catalogSchema }, 'the lake is open')
-      return lake
+      if (!signal.aborted) return lake
+      lake.close()
     } catch (error) {
       if (error instanceof LakeNotInstalledError) {
         program.log.error(error.message)
-        program.health.register('lake', () => ({ status: 'degraded', detail: error.message }))
-        return null
+        return error
       }
       if (!(error instanceof LakeUnavailableError)) throw error
       program.log.warn({ err: error }, 'the catalog of the lake is away')
@@ -105,6 +131,7 @@ async function openPatiently(program: StreamProgram, settings: LakeSettings): Pr
       delayMs = Math.min(delayMs * 2, RETRY_MS.most)
     }
   }
+  return null
 }
 
 /** One instance of the role does the upkeep: the one that has the first partition. */
