@@ -38,7 +38,7 @@ const settings = () => lakeSettings(services, 'kill', { catalogSchema: KILL_SCHE
 
 function startWriter(seed: number): ChildProcess {
   const { catalogUrl, dataPath, extensionsDir, temporaryDir } = settings()
-  const words = [program, catalogUrl, dataPath, extensionsDir, join(temporaryDir, String(seed)), String(END), String(seed)]
+  const words = [program, catalogUrl, dataPath ?? '', extensionsDir, join(temporaryDir, String(seed)), String(END), String(seed)]
   return spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] })
 }
 

@@ -6,8 +6,8 @@ const count = (fallback: number) => z.coerce.number().int().positive().default(f
 
 /** Settings of whatever opens the lake. */
 export const lakeEnvironment = z.object({
-  /** Folder of the Parquet files, or `s3://bucket/prefix`. */
-  KM0_LAKE_DATA: z.string().min(1).default('.km0/lake'),
+  /** Folder of the Parquet files, or `s3://bucket/prefix`. Whoever only reads may leave it out: the catalog knows. */
+  KM0_LAKE_DATA: z.string().min(1).optional(),
   /** Schema of the catalog in the database of DATABASE_URL. */
   KM0_LAKE_SCHEMA: z
     .string()
@@ -34,7 +34,7 @@ export type LakeEnvironment = z.infer<typeof lakeEnvironment>
 /** Where the lake is, from the environment. `cacheDir` is the user's folder of downloads. */
 export function lakeSettingsOf(environment: LakeEnvironment, databaseUrl: string, cacheDir: string): LakeSettings {
   const data = environment.KM0_LAKE_DATA
-  const dataPath = /^s3:\/\//.test(data) || isAbsolute(data) ? data : resolve(data)
+  const dataPath = data === undefined ? null : /^s3:\/\//.test(data) || isAbsolute(data) ? data : resolve(data)
   const { KM0_LAKE_S3_KEY_ID: keyId, KM0_LAKE_S3_SECRET: secret, KM0_LAKE_S3_ENDPOINT: endpoint } = environment
   return {
     catalogUrl: databaseUrl,

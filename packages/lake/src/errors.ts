@@ -3,6 +3,11 @@ export class LakeNotInstalledError extends Error {
   override readonly name = 'LakeNotInstalledError'
 }
 
+/** The catalog has no lake yet. */
+export class LakeMissingError extends Error {
+  override readonly name = 'LakeMissingError'
+}
+
 /** The catalog or the files cannot be reached for now, or the disk is full. The same call again may succeed. */
 export class LakeUnavailableError extends Error {
   override readonly name = 'LakeUnavailableError'

@@ -2,7 +2,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { DuckDBConnection, DuckDBInstance } from '@duckdb/node-api'
 import { type Engine, loadEngine } from './engine.ts'
-import { isUnavailable, LakeNotInstalledError, typedLakeError } from './errors.ts'
+import { isUnavailable, LakeMissingError, LakeNotInstalledError, typedLakeError } from './errors.ts'
 import { ensureExtensions, type Say } from './extensions.ts'
 import type { LakeSettings } from './settings.ts'
 
@@ -121,8 +121,9 @@ export async function openLake(settings: LakeSettings, options: OpenOptions = {}
   const connection = await instance.connect()
   try {
     for (const name of ['ducklake', 'postgres']) await connection.run(`LOAD ${name}`)
-    if (settings.dataPath.startsWith('s3://')) await useObjectStore(connection, settings)
-    else mkdirSync(settings.dataPath, { recursive: true })
+    const isRemote = settings.dataPath?.startsWith('s3://') ?? false
+    if (isRemote || settings.s3 !== undefined) await useObjectStore(connection, settings)
+    if (settings.dataPath !== null && !isRemote) mkdirSync(settings.dataPath, { recursive: true })
     await connection.run(attachStatement(settings, options.readOnly ?? false))
     return new Lake(settings, engine, instance)
   } catch (error) {
@@ -154,10 +155,11 @@ async function createInstance(engine: Engine, settings: LakeSettings, say: Say |
 
 function attachStatement(settings: LakeSettings, readOnly: boolean): string {
   const options = [
-    `DATA_PATH ${literal(settings.dataPath)}`,
+    ...(settings.dataPath === null ? [] : [`DATA_PATH ${literal(settings.dataPath)}`]),
     `METADATA_SCHEMA ${literal(settings.catalogSchema)}`,
     `DATA_INLINING_ROW_LIMIT ${Math.max(0, Math.trunc(settings.inlineRows))}`,
     ...(readOnly ? ['READ_ONLY'] : []),
+    ...(readOnly || settings.dataPath === null ? ['CREATE_IF_NOT_EXISTS false'] : []),
   ]
   return `ATTACH ${literal(`ducklake:postgres:${settings.catalogUrl}`)} AS ${LAKE} (${options.join(', ')})`
 }
@@ -182,6 +184,9 @@ async function useObjectStore(connection: DuckDBConnection, settings: LakeSettin
 function explained(error: unknown, settings: LakeSettings): Error {
   const typed = typedLakeError(error)
   if (isUnavailable(typed)) return typed
+  if (/CREATE_IF_NOT_EXISTS|no DuckLake|does not exist/i.test(typed.message)) {
+    return new LakeMissingError(`there is no lake in schema ${settings.catalogSchema} yet: the role \`lake\` of the stream makes it`)
+  }
   if (/does not match existing data path/i.test(typed.message)) {
     return new Error(
       `${typed.message.split('\n')[0]} The lake's files were moved, or this is the catalog of another lake (schema ${settings.catalogSchema}). ` +

@@ -4,8 +4,8 @@ export interface LakeSettings {
   readonly catalogUrl: string
   /** Schema of the catalog's tables in that database. */
   readonly catalogSchema: string
-  /** Folder, or `s3://bucket/prefix`, of the Parquet files. A folder is made absolute by the caller. */
-  readonly dataPath: string
+  /** Folder (absolute), or `s3://bucket/prefix`, of the Parquet files; null: where the catalog says, for a lake that exists. */
+  readonly dataPath: string | null
   /** Folder of DuckDB's extensions; made and filled when it is missing. */
   readonly extensionsDir: string
   /** Folder for what does not fit into memory. */
