@@ -292,6 +292,25 @@ it('exports a range and names its exact files', async () => {
   lake.close()
 })
 
+it('forgets days that are over, and their files', async () => {
+  const { lake, writer } = await newLake('retention', 5)
+  await writer.nextOffset(POSITIONS, 0)
+  const day = 24 * HOUR_MS
+  const records = Array.from({ length: 30 }, (_, offset) => position(0, offset, 'a', START_MS + (offset % 3) * day))
+  await writer.append([batchOf(POSITIONS, records, 0)])
+  await writer.append([batchOf(POSITIONS, [position(0, 30, 'a', START_MS)], 30)])
+  const files = await exactFiles(lake, POSITIONS)
+  const settings = { keepSnapshotsMs: 0, keepFilesMs: 0, keepRowsMs: day }
+  // The clock of the rows, not of the files: only what is old by event time goes.
+  expect(await maintain(lake, settings, START_MS + 2 * day)).toMatchObject({ deletedRows: 11, postponed: [] })
+  const columns = await readPositions(lake, { fromMs: START_MS, toMs: START_MS + 10 * day })
+  expect([...new Set(columns.eventMs)].sort()).toEqual([START_MS + day, START_MS + 2 * day])
+  // What a round replaces, the next one deletes.
+  for (let round = 0; round < 2; round += 1) await maintain(lake, settings, Date.now() + 1_000)
+  expect(files.filter((file) => existsSync(file))).toHaveLength(0)
+  lake.close()
+})
+
 it('keeps stock events, and writes down a hole', async () => {
   const { lake, writer } = await newLake('stock')
   const value = '{"tipus":"estoc.actualitzat","data_ms":1789380000000,"dades":{"producte":"pa","mercat":"girona","estoc_actual":4}}'

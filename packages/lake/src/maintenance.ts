@@ -1,15 +1,19 @@
 import { isConflict } from './errors.ts'
-import { LAKE, type Lake, type LakeConnection, literal } from './lake.ts'
-import { LAKE_TABLES } from './tables.ts'
+import { identifier, LAKE, type Lake, type LakeConnection, literal } from './lake.ts'
+import { dayOf, LAKE_TABLES } from './tables.ts'
 
 export interface MaintenanceSettings {
   /** Snapshots older than this are forgotten: how far time travel reaches. */
   readonly keepSnapshotsMs: number
   /** Files that no snapshot needs any more are deleted so long after; a reader of an old snapshot has that time to finish. */
   readonly keepFilesMs: number
+  /** Rows of older event days are deleted; absent: rows stay for ever. */
+  readonly keepRowsMs?: number
 }
 
 export interface MaintenanceReport {
+  /** Rows whose days are over. */
+  readonly deletedRows: number
   readonly flushedRows: number
   readonly mergedFiles: number
   readonly expiredSnapshots: number
@@ -48,6 +52,7 @@ export async function maintain(lake: Lake, settings: MaintenanceSettings, nowMs:
       if (rows === null) postponed.push(name)
       return rows ?? []
     }
+    const deletedRows = settings.keepRowsMs === undefined ? 0 : await dropOldDays(connection, dayOf(nowMs - settings.keepRowsMs))
     let flushedRows = 0
     for (const table of LAKE_TABLES) {
       const rows = await flushTable(connection, table.name)
@@ -55,6 +60,8 @@ export async function maintain(lake: Lake, settings: MaintenanceSettings, nowMs:
       flushedRows += rows ?? 0
     }
     await tidyOffsets(connection, step)
+    // A file whose rows are all deleted one by one is still a file.
+    for (const { name } of deletedRows > 0 ? LAKE_TABLES : []) await step(`rewrite ${name}`, rewriteStatement(name, 0.9))
     const merged = await step('merge', `CALL ducklake_merge_adjacent_files(${literal(LAKE)})`)
     const snapshotsBefore = instant(nowMs - settings.keepSnapshotsMs)
     const filesBefore = instant(nowMs - settings.keepFilesMs)
@@ -62,6 +69,7 @@ export async function maintain(lake: Lake, settings: MaintenanceSettings, nowMs:
     const cleaned = await step('clean up', `CALL ducklake_cleanup_old_files(${literal(LAKE)}, older_than => ${filesBefore})`)
     const orphans = await step('orphans', `CALL ducklake_delete_orphaned_files(${literal(LAKE)}, older_than => ${filesBefore})`)
     return {
+      deletedRows,
       flushedRows,
       mergedFiles: sumOf(merged, 'files_processed'),
       expiredSnapshots: expired.length,
@@ -72,6 +80,16 @@ export async function maintain(lake: Lake, settings: MaintenanceSettings, nowMs:
   })
 }
 
+/** Deletes the days before `day`; whole files go without being read. Returns the number of rows. */
+async function dropOldDays(connection: LakeConnection, day: number): Promise<number> {
+  let rows = 0
+  for (const table of LAKE_TABLES) {
+    const sql = `DELETE FROM ${LAKE}.${identifier(table.name)} WHERE event_day < DATE '1970-01-01' + ${Math.trunc(day)}`
+    rows += (await orPostponed(() => connection.change(sql))) ?? 0
+  }
+  return rows
+}
+
 /** Every append leaves an old version of an offset behind; they are written out and dropped once there are many. */
 async function tidyOffsets(connection: LakeConnection, step: (name: string, sql: string) => Promise<unknown>): Promise<void> {
   const tables = await connection.all<{ table_name: string }>(
@@ -79,8 +97,13 @@ async function tidyOffsets(connection: LakeConnection, step: (name: string, sql:
   )
   for (const { table_name: name } of tables) {
     await step(`flush ${name}`, `CALL ducklake_flush_inlined_data(${literal(LAKE)}, table_name => ${literal(name)})`)
-    await step(`rewrite ${name}`, `CALL ducklake_rewrite_data_files(${literal(LAKE)}, ${literal(name)}, delete_threshold => 0)`)
+    await step(`rewrite ${name}`, rewriteStatement(name, 0))
   }
+}
+
+/** Writes the files anew of which more than `threshold` is deleted. */
+function rewriteStatement(table: string, threshold: number): string {
+  return `CALL ducklake_rewrite_data_files(${literal(LAKE)}, ${literal(table)}, delete_threshold => ${threshold})`
 }
 
 function sumOf(rows: readonly Record<string, unknown>[], name: string): number {

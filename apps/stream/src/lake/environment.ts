@@ -14,6 +14,8 @@ export const lakeRoleEnvironment = lakeEnvironment.extend({
   KM0_LAKE_KEEP_SNAPSHOTS_MS: positive(86_400_000),
   /** Files that nobody needs any more are deleted so long after. Longer than any append or read takes. */
   KM0_LAKE_KEEP_FILES_MS: positive(3_600_000),
+  /** Event days that are kept; 0 keeps all. */
+  KM0_LAKE_RETENTION_DAYS: z.coerce.number().int().min(0).default(0),
   /** A hole in the log is shown as a fault for so long after it was found. */
   KM0_LAKE_HOLE_ALARM_MS: positive(86_400_000),
 })

@@ -28,6 +28,7 @@ import { type LakeMetrics, lakeMetrics } from './metrics.ts'
 
 export const LAKE_GROUP = 'km0-lake'
 
+const DAY_MS = 86_400_000
 const LOOK_EVERY_MS = 250
 const RETRY_MS = { first: 500, most: 10_000 }
 
@@ -174,9 +175,11 @@ class Upkeep {
   async #run(): Promise<void> {
     if (!this.#isOurs()) return
     const { KM0_LAKE_KEEP_SNAPSHOTS_MS: keepSnapshotsMs, KM0_LAKE_KEEP_FILES_MS: keepFilesMs } = this.#settings
+    const { KM0_LAKE_RETENTION_DAYS: days } = this.#settings
+    const rows = days === 0 ? {} : { keepRowsMs: days * DAY_MS }
     const done = this.#metrics.maintenanceSeconds.startTimer()
     try {
-      const report = await maintain(this.#lake, { keepSnapshotsMs, keepFilesMs }, Date.now())
+      const report = await maintain(this.#lake, { keepSnapshotsMs, keepFilesMs, ...rows }, Date.now())
       this.#program.log.info(report, 'the lake was tidied up')
       this.#failure = null
     } catch (error) {
