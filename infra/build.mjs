@@ -15,6 +15,7 @@ const programs = {
   'apps/batch/src/main.ts': 'apps/batch/dist/main.js',
   'apps/dashboard/src/main.ts': 'apps/dashboard/dist/main.js',
   'packages/fleet/src/main.ts': 'packages/fleet/dist/main.js',
+  'packages/fleet/src/stock-main.ts': 'packages/fleet/dist/stock.js',
   'packages/cli/src/replay.ts': 'packages/cli/dist/replay.js',
   'packages/cli/src/verify.ts': 'packages/cli/dist/verify.js',
   'packages/cli/src/km0.ts': 'packages/cli/dist/km0.js',

@@ -4,7 +4,7 @@ import type { Outgoing } from './messages/outgoing.ts'
 import { withTicks } from './messages/ticks.ts'
 import type { FleetSettings } from './messages/van-messages.ts'
 import type { FleetCommand } from './options.ts'
-import { advance, ClockMemory, type Progress } from './publishing/clock-memory.ts'
+import { advance, ClockMemory, firstInstant, without } from './publishing/clock-memory.ts'
 import { duration } from './publishing/narrator.ts'
 import type { Pace } from './publishing/pace.ts'
 import { pump } from './publishing/pump.ts'
@@ -28,8 +28,8 @@ export function settingsOf(command: FleetCommand, startMs: number): FleetSetting
 export async function runFleet(command: FleetCommand): Promise<void> {
   const session = await openSession(command)
   const nowMs = Date.now()
-  const memory = command.statePath === null ? null : new ClockMemory(command.statePath)
-  const start = firstInstant(command, memory?.read() ?? null, nowMs)
+  const memory = command.statePath === null || command.catchUpMinutes === null ? null : new ClockMemory(command.statePath)
+  const start = firstInstant((command.catchUpMinutes ?? 0) * MINUTE_MS, memory?.read() ?? null, nowMs)
   const fromMs = start.clockMs
   const ownsClock = command.catchUpMinutes !== null
   const pace: Pace = { fromMs, machineMs: nowMs, speed: ownsClock ? command.speed : 1 }
@@ -37,12 +37,12 @@ export async function runFleet(command: FleetCommand): Promise<void> {
 
   let progress = start
   session.onAcknowledged((message) => {
-    progress = advance(progress, message)
+    progress = advance(progress, message.arrivalMs, message.van === null)
     memory?.save(progress, Date.now())
   })
   session.onFlushed(() => memory?.save(progress, Date.now(), true))
   const onEpisode = (van: string, episode: Episode) => session.narrator.episode(van, episode)
-  const fleet = without(start.positions, fleetStream(settingsOf(command, fromMs), fromMs, onEpisode))
+  const fleet = without(start.messages, fleetStream(settingsOf(command, fromMs), fromMs, onEpisode))
   const ticks = { fromMs, everyMs: TICK_MS, grainMs: GRAIN_MS, untilMs: Number.POSITIVE_INFINITY }
   const messages: Iterable<Outgoing> = ownsClock ? withTicks(fleet, ticks) : fleet
   const status = reportStatus(session, command.vans)
@@ -65,22 +65,6 @@ export async function runFleet(command: FleetCommand): Promise<void> {
   })
   clearInterval(status)
   if (skipped > 0) session.narrator.say(`${skipped} messages were left out: the machine slept or the broker was away for too long`)
-}
-
-/** Where the fleet begins: now, or in the past, but never before what was published last. */
-export function firstInstant(command: Pick<FleetCommand, 'catchUpMinutes'>, remembered: Progress | null, nowMs: number): Progress {
-  if (command.catchUpMinutes === null) return { clockMs: nowMs, positions: 0 }
-  const pastMs = nowMs - command.catchUpMinutes * MINUTE_MS
-  return remembered !== null && remembered.clockMs >= pastMs ? remembered : { clockMs: pastMs, positions: 0 }
-}
-
-/** All but the first messages: those of the first millisecond that went out before the fleet was stopped. */
-function* without(count: number, messages: Iterable<Outgoing>): Generator<Outgoing, void> {
-  let left = count
-  for (const message of messages) {
-    if (left > 0) left -= 1
-    else yield message
-  }
 }
 
 function introduce(command: FleetCommand, session: Session, fromMs: number, nowMs: number): void {

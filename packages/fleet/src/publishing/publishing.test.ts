@@ -5,8 +5,7 @@ import type { MqttPublisher } from '@km0/transport/mqtt-publisher'
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { Outgoing } from '../messages/outgoing.ts'
-import { firstInstant } from '../run-fleet.ts'
-import { advance, ClockMemory } from './clock-memory.ts'
+import { advance, ClockMemory, firstInstant, type Progress, without } from './clock-memory.ts'
 import { Journal } from './journal.ts'
 import { duration } from './narrator.ts'
 import { dueMs, hasMet } from './pace.ts'
@@ -136,30 +135,31 @@ describe('the pump', () => {
 
 describe('the memory of the clock', () => {
   it('counts the positions of the newest millisecond', () => {
-    let progress = { clockMs: 0, positions: 0 }
+    let progress: Progress = { clockMs: 0, messages: 0 }
     for (const message of [tick(5), position(5), position(5), tick(6), position(7), tick(7), position(7)])
-      progress = advance(progress, message)
-    expect(progress).toEqual({ clockMs: 7, positions: 2 })
+      progress = advance(progress, message.arrivalMs, message.van === null)
+    expect(progress).toEqual({ clockMs: 7, messages: 2 })
   })
 
   it('is read again, and a spoilt file counts as none', () => {
     const memory = new ClockMemory(join(folder, 'state', 'clock.json'))
     expect(memory.read()).toBeNull()
-    memory.save({ clockMs: 7, positions: 2 }, 0, true)
-    expect(memory.read()).toEqual({ clockMs: 7, positions: 2 })
-    memory.save({ clockMs: 8, positions: 0 }, 999)
-    expect(memory.read()).toEqual({ clockMs: 7, positions: 2 })
-    memory.save({ clockMs: 9, positions: 0 }, 1_000)
-    expect(memory.read()).toEqual({ clockMs: 9, positions: 0 })
+    memory.save({ clockMs: 7, messages: 2 }, 0, true)
+    expect(memory.read()).toEqual({ clockMs: 7, messages: 2 })
+    memory.save({ clockMs: 8, messages: 0 }, 999)
+    expect(memory.read()).toEqual({ clockMs: 7, messages: 2 })
+    memory.save({ clockMs: 9, messages: 0 }, 1_000)
+    expect(memory.read()).toEqual({ clockMs: 9, messages: 0 })
   })
 
-  it('a fleet begins where it was, at most so long ago, and without the clock it begins now', () => {
+  it('a source begins where it was, at most so long ago, without what went out', () => {
     const nowMs = 1_789_380_000_000
-    const remembered = { clockMs: nowMs - 600_000, positions: 3 }
-    expect(firstInstant({ catchUpMinutes: 30 }, remembered, nowMs)).toEqual(remembered)
-    expect(firstInstant({ catchUpMinutes: 5 }, remembered, nowMs)).toEqual({ clockMs: nowMs - 300_000, positions: 0 })
-    expect(firstInstant({ catchUpMinutes: 30 }, null, nowMs)).toEqual({ clockMs: nowMs - 1_800_000, positions: 0 })
-    expect(firstInstant({ catchUpMinutes: null }, remembered, nowMs)).toEqual({ clockMs: nowMs, positions: 0 })
+    const remembered = { clockMs: nowMs - 600_000, messages: 3 }
+    expect(firstInstant(1_800_000, remembered, nowMs)).toEqual(remembered)
+    expect(firstInstant(300_000, remembered, nowMs)).toEqual({ clockMs: nowMs - 300_000, messages: 0 })
+    expect(firstInstant(1_800_000, null, nowMs)).toEqual({ clockMs: nowMs - 1_800_000, messages: 0 })
+    expect(firstInstant(0, null, nowMs)).toEqual({ clockMs: nowMs, messages: 0 })
+    expect([...without(2, ['a', 'b', 'c'])]).toEqual(['c'])
   })
 })
 
