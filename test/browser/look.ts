@@ -89,9 +89,15 @@ for (const picture of PICTURES) {
   if (picture.empty !== true) {
     await page.request.post(`${url}/api/operator`, { data: { name: 'Marta Puig' }, headers: { origin: url } })
     const since = panel.state.snapshot({ kind: 'all' }, Date.now()).signals.find((signal) => signal.van === 'furgoneta-124')?.sinceMs ?? 0
-    await page.request.post(`${url}/api/acknowledgements`, { data: { van: 'furgoneta-124', sinceMs: since, note: 'He trucat: és al túnel de Bracons' }, headers: { origin: url } })
+    await page.request.post(`${url}/api/acknowledgements`, {
+      data: { van: 'furgoneta-124', sinceMs: since, note: 'He trucat: és al túnel de Bracons' },
+      headers: { origin: url },
+    })
   }
-  await page.locator('section[data-status="ready"]').waitFor({ timeout: 20_000 }).catch(() => console.log(picture.name, 'the map was not ready'))
+  await page
+    .locator('section[data-status="ready"]')
+    .waitFor({ timeout: 20_000 })
+    .catch(() => console.log(picture.name, 'the map was not ready'))
   await wait(2_500)
   await picture.act?.(page, source)
   await page.screenshot({ path: join(folder, `${picture.name}.png`) })

@@ -3,24 +3,30 @@ import { Registry } from '@km0/runtime'
 import { openPages } from '../../apps/dashboard/src/server/pages.ts'
 import { type PanelServer, startPanelServer } from '../../apps/dashboard/src/server/panel-server.ts'
 import type { PanelSource } from '../../apps/dashboard/src/server/panel-source.ts'
+import { PanelState } from '../../apps/dashboard/src/server/panel-state.ts'
 import { readPlaces } from '../../apps/dashboard/src/server/places.ts'
 
 export const DASHBOARD = join(import.meta.dirname, '../../apps/dashboard')
 export const LABELS = join(DASHBOARD, 'public/map/labels.geo.json')
 
 /** The panel's own server with its built pages, fed by any source, on a free port. */
-export async function startPanelUnderTest(source: PanelSource, given: { port?: number; clock?: 'machine' | 'play'; nowMs?: () => number } = {}): Promise<PanelServer> {
-  return startPanelServer({
+export async function startPanelUnderTest(
+  source: PanelSource,
+  given: { port?: number; clock?: 'machine' | 'play'; nowMs?: () => number } = {},
+): Promise<PanelServer & { readonly state: PanelState }> {
+  const placeOf = readPlaces(join(DASHBOARD, '.generated/municipalities.geo.json'))
+  const state = new PanelState({ clock: given.clock ?? 'machine', placeOf })
+  const server = await startPanelServer({
     host: '127.0.0.1',
     port: given.port ?? 0,
     allowedNames: [],
-    clock: given.clock ?? 'machine',
+    state,
     source,
-    placeOf: readPlaces(join(DASHBOARD, '.generated/municipalities.geo.json')),
     metrics: new Registry(),
     mapStyleUrl: null,
     pages: (server) => openPages(DASHBOARD, server),
     onError: (error, what) => console.error(what, error),
     ...(given.nowMs === undefined ? {} : { machineNowMs: given.nowMs }),
   })
+  return { ...server, state }
 }

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { AcknowledgementView, Depot, RegisteredVan, SourcePosition } from '@km0/contracts'
+import type { AcknowledgementView, Depot, RegisteredVan, Scope, SourcePosition, TrailPoint } from '@km0/contracts'
 import type { PanelEvent } from '../../apps/dashboard/src/server/panel-events.ts'
 import type { PanelSource, SourceHealth } from '../../apps/dashboard/src/server/panel-source.ts'
 import { kilometresBetween, SimulatedVan, type Town } from './simulated-fleet.ts'
@@ -68,9 +68,14 @@ export class SimulatedSource implements PanelSource {
     clearInterval(this.#timer)
   }
 
-  async acknowledge(view: AcknowledgementView): Promise<void> {
+  async acknowledge(_scope: Scope, view: AcknowledgementView): Promise<boolean> {
     if (this.refuseAcknowledgements) throw new Error('the store is away')
     this.stored.push(view)
+    return true
+  }
+
+  async readTrail(): Promise<readonly TrailPoint[]> {
+    return []
   }
 
   health(): Readonly<Record<string, SourceHealth>> {
@@ -211,7 +216,11 @@ export class SimulatedSource implements PanelSource {
     if (silent) this.#stateSilent.add(van)
     else this.#stateSilent.delete(van)
     const estat = silent ? 'sense-senyal' : 'amb-senyal'
-    this.#give({ kind: 'signal', source: this.#source(van), value: { tipus: 'senyal', repartidor: van, estat, des_de_ms: Math.round(sinceMs) } })
+    this.#give({
+      kind: 'signal',
+      source: this.#source(van),
+      value: { tipus: 'senyal', repartidor: van, estat, des_de_ms: Math.round(sinceMs) },
+    })
   }
 
   #mark(partition: number, heartbeatMs: number): void {

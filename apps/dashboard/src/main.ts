@@ -7,59 +7,60 @@ import { z } from 'zod'
 import { LogSource } from './server/log-source.ts'
 import { openPages } from './server/pages.ts'
 import { startPanelServer } from './server/panel-server.ts'
+import { PanelState } from './server/panel-state.ts'
 import { readPlaces } from './server/places.ts'
 
 const environment = commonEnvironment.extend({
-  /** Names besides numbers and `localhost` under which browsers reach the panel, separated by commas: any other Host is refused. */
-  KM0_PANEL_HOSTS: z
+  KM0_HTTP_NAMES: z
     .string()
     .default('')
     .transform((text) => text.split(',').map((name) => name.trim().toLowerCase()))
-    .transform((names) => names.filter((name) => name !== '')),
-  /** The customer's own map style; empty takes the one that the panel brings. */
-  KM0_MAP_STYLE_URL: z.url().optional(),
-  KM0_REGISTER_REFRESH_MS: z.coerce.number().int().min(1_000).default(10_000),
+    .describe('host names under which the panel is reached, comma separated; addresses and localhost always work'),
+  KM0_MAP_STYLE_URL: z.url().optional().describe("the customer's own map style; without it the offline map is drawn"),
 })
 
-const { settings, log, metrics, shutdown } = startProgram('dashboard', environment)
-/** The bundle lies in dist/, the pages beside it. */
+// The bundle lies in apps/dashboard/dist; pages and places are beside it.
 const folder = join(dirname(fileURLToPath(import.meta.url)), '..')
+const { settings, log: logger, metrics, shutdown } = startProgram('dashboard', environment)
 
-const unreadable = new Counter({
-  name: 'km0_panel_unreadable_total',
-  help: 'Records that hold no value of their topic.',
+const refused = new Counter({
+  name: 'km0_panel_refused_total',
+  help: 'Records that the panel could not read.',
   labelNames: ['topic'],
   registers: [metrics],
 })
 const serving = openServing({
   databaseUrl: settings.DATABASE_URL,
   applicationName: 'km0-dashboard',
-  onError: (error) => log.warn({ err: error }, 'database connection'),
+  onError: (error) => logger.warn({ err: error }, 'an idle connection to the store was lost'),
 })
-shutdown.add('postgres', () => serving.close())
+shutdown.add('store', () => serving.close())
 
+const log = openLog({ brokers: settings.KAFKA_BROKERS, clientId: 'km0-dashboard', logger })
+const placeOf = readPlaces(join(folder, '.generated/municipalities.geo.json'))
+const state = new PanelState({ clock: settings.KM0_CLOCK, placeOf })
 const source = new LogSource({
-  log: openLog({ brokers: settings.KAFKA_BROKERS, clientId: 'km0-dashboard', logger: log }),
   serving,
-  registerEveryMs: settings.KM0_REGISTER_REFRESH_MS,
-  onTrouble: (error, what) => log.warn({ err: error, what }, 'the panel waits for a service'),
-  onUnreadable: (topic, record) => {
-    unreadable.inc({ topic })
-    log.warn({ topic, partition: record.partition, offset: record.offset }, 'a record could not be read')
-  },
+  log,
+  nowMs: () => state.nowMs(Date.now()),
+  onTrouble: (error, what) => logger.warn({ err: error }, what),
+  onRefused: (topic) => refused.inc({ topic }),
+  onFatal: (error) => shutdown.fail(error),
 })
-
-const server = await startPanelServer({
+startPanelServer({
   host: settings.KM0_HTTP_HOST,
   port: settings.KM0_HTTP_PORT,
-  allowedNames: settings.KM0_PANEL_HOSTS,
-  clock: settings.KM0_CLOCK,
+  allowedNames: settings.KM0_HTTP_NAMES,
+  state,
   source,
-  placeOf: readPlaces(join(folder, '.generated', 'municipalities.geo.json')),
   metrics,
   mapStyleUrl: settings.KM0_MAP_STYLE_URL ?? null,
-  pages: (http) => openPages(folder, http),
-  onError: (error, what) => log.error({ err: error }, what),
-})
-shutdown.add('panel', () => server.close())
-log.info({ port: server.port }, 'panel ready')
+  pages: (server) => openPages(folder, server),
+  onError: (error, what) => logger.error({ err: error }, what),
+}).then(
+  (server) => {
+    shutdown.add('panel', () => server.close())
+    logger.info({ host: settings.KM0_HTTP_HOST, port: server.port }, 'the panel listens')
+  },
+  (error: unknown) => shutdown.fail(error),
+)

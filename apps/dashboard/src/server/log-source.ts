@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises'
 import {
   type AcknowledgementView,
   decodeLiveValue,
@@ -6,212 +5,186 @@ import {
   decodePanelValue,
   decodeSource,
   EVERYTHING,
+  type Scope,
   TOPICS,
+  type TrailPoint,
 } from '@km0/contracts'
-import type { Serving, StoredPanel } from '@km0/serving'
+import type { Serving } from '@km0/serving'
 import type { Log, LogRecord, TailHandle } from '@km0/transport'
 import type { PanelEvent } from './panel-events.ts'
 import type { PanelSource, SourceHealth } from './panel-source.ts'
+import { storedEvents } from './stored-events.ts'
 
+/** How often the register is read again: an import shows after this at the latest. Also how the store's health is known. */
+const REGISTER_EVERY_MS = 10_000
 const RETRY_MS = 1_000
-const PING_EVERY_MS = 5_000
+/** After trouble with the log, so long without more of it means that it is over. */
+const TROUBLE_OVER_MS = 10_000
+const TRAIL_MAX_POINTS = 200
 
 export interface LogSourceOptions {
-  readonly log: Log
   readonly serving: Serving
-  /** The register is read again this often: an import shows without a restart. */
-  readonly registerEveryMs: number
-  readonly onTrouble: (error: Error, what: string) => void
-  /** A record that holds none of the values of its topic. */
-  readonly onUnreadable: (topic: string, record: LogRecord) => void
+  readonly log: Log
+  /** Time of the platform, for what "the last 35 minutes" are. */
+  readonly nowMs: () => number
+  readonly onTrouble: (error: unknown, what: string) => void
+  /** A record that is none of ours: counted, passed over. */
+  readonly onRefused: (topic: string) => void
+  /** What cannot be mended from inside. */
+  readonly onFatal: (error: unknown) => void
 }
 
-type Give = (event: PanelEvent) => void
+type Decode = (text: string, record: LogRecord) => PanelEvent | 'skip' | null
 
 /**
- * The panel's knowledge in the product: what Postgres holds, and the log from exactly there on. The snapshot and the offsets of
- * `repartiment.panell` that it covers are read in one transaction, so nothing is missed and nothing depends on when the panel starts.
- * Live points and marks are compacted topics, read from their start.
+ * The product's source. Reads the store in one transaction, which also tells how far serving had read `repartiment.panell`, then the log from
+ * exactly there; `repartiment.viu` and `repartiment.marques` are compacted and read from their start. Both may be away at any time: it waits.
  */
 export class LogSource implements PanelSource {
   readonly #options: LogSourceOptions
-  readonly #stopping = new AbortController()
   readonly #tails: TailHandle[] = []
-  readonly #timers: NodeJS.Timeout[] = []
-  #postgres: SourceHealth = { status: 'degraded', detail: 'not asked yet' }
-  readonly #kafka = new Map<string, SourceHealth>()
-  #register = ''
+  readonly #stopped = new AbortController()
+  #registerTimer: NodeJS.Timeout | undefined
+  #storeTrouble: string | null = 'not yet reached'
+  /** By topic: what was wrong last, and when. A topic that was never reached stays in trouble. */
+  readonly #logTrouble = new Map<string, { readonly text: string; readonly untilMs: number }>()
+  #readingRegister = false
 
   constructor(options: LogSourceOptions) {
     this.#options = options
   }
 
-  async start(give: Give): Promise<void> {
-    const stored = await this.#untilDone('postgres', () =>
-      this.#options.serving.readPanelSnapshot(EVERYTHING, { nowMs: Date.now(), topic: TOPICS.panel.name }),
+  async start(give: (event: PanelEvent) => void): Promise<void> {
+    const topic = TOPICS.panel.name
+    const live = this.#tail(TOPICS.live.name, 'start', give, (text, record) => {
+      const value = decodeLiveValue(text)
+      return value === null ? null : { kind: 'point', value, source: decodeSource(record.headers) }
+    })
+    const marks = this.#tail(TOPICS.marks.name, 'start', give, (text) => {
+      const value = decodeMarkValue(text)
+      return value === null ? null : { kind: 'mark', value }
+    })
+    // The marks tell what time it is for the player's clock, and so which windows are the last ones.
+    await marks
+    const stored = await this.#again(
+      'the store',
+      (error) => this.#storeFailed(error),
+      () => this.#options.serving.readPanelSnapshot(EVERYTHING, { nowMs: this.#options.nowMs(), topic }),
     )
     if (stored === null) return
-    giveStored(stored, give)
-    this.#register = registerText(stored)
-    this.#every(this.#options.registerEveryMs, () => this.#refreshRegister(give))
-    this.#every(PING_EVERY_MS, () => this.#ping())
-    await Promise.all([
-      this.#tail(TOPICS.panel.name, stored.nextOffsets, panelEvent, give),
-      this.#tail(TOPICS.live.name, 'start', liveEvent, give),
-      this.#tail(TOPICS.marks.name, 'start', markEvent, give),
-    ])
+    this.#storeTrouble = null
+    for (const event of storedEvents(stored)) give(event)
+    this.#registerTimer = setInterval(() => this.#readRegister(give), REGISTER_EVERY_MS)
+    const results = this.#tail(topic, stored.nextOffsets, give, (text, record) => {
+      const value = decodePanelValue(text)
+      // Sessions are for the store; the panel shows signal states.
+      if (value === null) return record.key?.startsWith('sessio|') === true ? 'skip' : null
+      const source = decodeSource(record.headers)
+      return value.tipus === 'distancia' ? { kind: 'distance', value, source } : { kind: 'signal', value, source }
+    })
+    await Promise.all([live, results])
   }
 
-  /** Resolves when everything that the topic held has been given, or the source is stopped. */
+  async stop(): Promise<void> {
+    this.#stopped.abort()
+    clearInterval(this.#registerTimer)
+    await Promise.all(this.#tails.map((tail) => tail.close()))
+  }
+
+  async acknowledge(scope: Scope, view: AcknowledgementView): Promise<boolean> {
+    return this.#options.serving.acknowledge(scope, view)
+  }
+
+  async readTrail(scope: Scope, van: string, fromMs: number, toMs: number): Promise<readonly TrailPoint[]> {
+    return this.#options.serving.readTrack(scope, van, { fromMs, toMs, maxPoints: TRAIL_MAX_POINTS })
+  }
+
+  health(): Readonly<Record<string, SourceHealth>> {
+    const nowMs = performance.now()
+    const trouble = [...this.#logTrouble].find(([, { untilMs }]) => nowMs < untilMs)
+    return {
+      kafka: trouble === undefined ? { status: 'ok' } : { status: 'down', detail: `${trouble[0]}: ${trouble[1].text}` },
+      postgres: this.#storeTrouble === null ? { status: 'ok' } : { status: 'down', detail: this.#storeTrouble },
+    }
+  }
+
+  /** Reads a topic on and on. Resolves when everything that it held at the start has been given. */
   async #tail(
     topic: string,
     from: 'start' | ReadonlyMap<number, number>,
-    decode: (text: string, record: LogRecord) => PanelEvent | null | 'other',
-    give: Give,
+    give: (event: PanelEvent) => void,
+    decode: Decode,
   ): Promise<void> {
-    let caughtUp = () => {}
-    const read = new Promise<void>((resolve) => {
+    let caughtUp: () => void = () => undefined
+    const done = new Promise<void>((resolve) => {
       caughtUp = resolve
+      this.#stopped.signal.addEventListener('abort', () => resolve(), { once: true })
     })
-    this.#stopping.signal.addEventListener('abort', () => caughtUp(), { once: true })
-    const handle = await this.#untilDone(topic, () =>
-      this.#options.log.tailTopic({
-        topic,
-        from,
-        onCaughtUp: () => caughtUp(),
-        onBatch: (records) => {
-          this.#kafka.set(topic, { status: 'ok' })
-          for (const record of records) this.#take(topic, record, decode, give)
-        },
-        onTrouble: (error) => this.#trouble(topic, error),
-        onError: (error) => this.#trouble(topic, error),
-        signal: this.#stopping.signal,
-      }),
+    const take = (record: LogRecord) => {
+      if (record.value === null) return
+      const event = decode(record.value.toString('utf8'), record)
+      if (event === null) this.#options.onRefused(topic)
+      else if (event !== 'skip') give(event)
+    }
+    const handle = await this.#again(
+      topic,
+      (error) => this.#logFailed(topic, error, Number.POSITIVE_INFINITY),
+      () =>
+        this.#options.log.tailTopic({
+          topic,
+          from,
+          onBatch: (records) => {
+            this.#logTrouble.delete(topic)
+            records.forEach(take)
+          },
+          onCaughtUp: () => caughtUp(),
+          onTrouble: (error) => this.#logFailed(topic, error, TROUBLE_OVER_MS),
+          onError: (error) => this.#options.onFatal(error),
+        }),
     )
     if (handle === null) return
+    this.#logTrouble.delete(topic)
     this.#tails.push(handle)
-    await read
+    await done
   }
 
-  #take(topic: string, record: LogRecord, decode: (text: string, record: LogRecord) => PanelEvent | null | 'other', give: Give): void {
-    // A tombstone: compaction forgets the key, and so may whoever starts later.
-    if (record.value === null) return
-    const event = decode(record.value.toString('utf8'), record)
-    if (event === null) this.#options.onUnreadable(topic, record)
-    else if (event !== 'other') give(event)
-  }
-
-  /** Tries until it works; null when the source is stopped before. */
-  async #untilDone<T>(what: string, work: () => Promise<T>): Promise<T | null> {
-    while (!this.#stopping.signal.aborted) {
+  /** Tries until it goes well; null when the panel stops first. */
+  async #again<Result>(what: string, failed: (error: unknown) => void, attempt: () => Promise<Result>): Promise<Result | null> {
+    for (let told = false; !this.#stopped.signal.aborted; told = true) {
       try {
-        const result = await work()
-        if (what === 'postgres') this.#postgres = { status: 'ok' }
-        else this.#kafka.set(what, { status: 'ok' })
-        return result
+        return await attempt()
       } catch (error) {
-        this.#trouble(what, error as Error)
-        await sleep(RETRY_MS, undefined, { signal: this.#stopping.signal }).catch(() => undefined)
+        failed(error)
+        if (!told) this.#options.onTrouble(error, `waiting for ${what}`)
+        await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
       }
     }
     return null
   }
 
-  #trouble(what: string, error: Error): void {
-    const health: SourceHealth = { status: 'down', detail: `${what}: ${error.message}` }
-    if (what === 'postgres') this.#postgres = health
-    else this.#kafka.set(what, health)
-    this.#options.onTrouble(error, what)
+  async #readRegister(give: (event: PanelEvent) => void): Promise<void> {
+    if (this.#readingRegister) return
+    this.#readingRegister = true
+    try {
+      const { depots, registered } = await this.#options.serving.readRegister(EVERYTHING)
+      this.#storeTrouble = null
+      give({ kind: 'register', depots, registered })
+    } catch (error) {
+      this.#storeFailed(error)
+    } finally {
+      this.#readingRegister = false
+    }
   }
 
-  #every(ms: number, work: () => Promise<void>): void {
-    let busy = false
-    const timer = setInterval(() => {
-      if (busy) return
-      busy = true
-      work()
-        .catch((error: unknown) => this.#trouble('postgres', error as Error))
-        .finally(() => {
-          busy = false
-        })
-    }, ms)
-    this.#timers.push(timer)
+  #storeFailed(error: unknown): void {
+    this.#storeTrouble = textOf(error)
   }
 
-  async #ping(): Promise<void> {
-    await this.#options.serving.ping()
-    this.#postgres = { status: 'ok' }
-  }
-
-  async #refreshRegister(give: Give): Promise<void> {
-    const register = await this.#options.serving.readRegister(EVERYTHING)
-    const text = registerText(register)
-    if (text === this.#register) return
-    this.#register = text
-    give({ kind: 'register', ...register })
-  }
-
-  async acknowledge(view: AcknowledgementView): Promise<void> {
-    if (!(await this.#options.serving.acknowledge(EVERYTHING, view))) throw new Error(`the acknowledgement of ${view.van} was not stored`)
-  }
-
-  health(): Readonly<Record<string, SourceHealth>> {
-    const worst = [...this.#kafka.values()].find((health) => health.status !== 'ok')
-    return { postgres: this.#postgres, kafka: worst ?? { status: 'ok' } }
-  }
-
-  async stop(): Promise<void> {
-    this.#stopping.abort()
-    for (const timer of this.#timers) clearInterval(timer)
-    await Promise.all(this.#tails.map((tail) => tail.close()))
+  #logFailed(topic: string, error: unknown, forMs: number): void {
+    this.#logTrouble.set(topic, { text: textOf(error), untilMs: performance.now() + forMs })
   }
 }
 
-function registerText({ depots, registered }: Pick<StoredPanel, 'depots' | 'registered'>): string {
-  return JSON.stringify([depots, registered])
-}
-
-function giveStored(stored: StoredPanel, give: Give): void {
-  give({ kind: 'register', depots: stored.depots, registered: stored.registered })
-  for (const { van, state, sinceMs } of stored.signals) {
-    const estat = state === 'signal' ? 'amb-senyal' : 'sense-senyal'
-    give({ kind: 'signal', value: { tipus: 'senyal', repartidor: van, estat, des_de_ms: sinceMs }, source: null })
-  }
-  for (const row of stored.distances) {
-    give({
-      kind: 'distance',
-      value: {
-        tipus: 'distancia',
-        repartidor: row.van,
-        inici_ms: row.windowStartMs,
-        fi_ms: row.windowEndMs,
-        distancia_mm: row.distanceMm,
-        posicions: row.positions,
-        salts: row.jumps,
-        desplacament_mm: row.displacementMm,
-        ...(row.revision === 0 ? {} : { revisio: row.revision }),
-      },
-      source: null,
-    })
-  }
-  for (const view of stored.acknowledgements) give({ kind: 'acknowledgement', view })
-}
-
-function panelEvent(text: string, record: LogRecord): PanelEvent | null | 'other' {
-  // Sessions are for Postgres; the panel shows signal states.
-  if (record.key?.startsWith('sessio|') === true) return 'other'
-  const value = decodePanelValue(text)
-  if (value === null) return null
-  const source = decodeSource(record.headers)
-  return value.tipus === 'distancia' ? { kind: 'distance', value, source } : { kind: 'signal', value, source }
-}
-
-function liveEvent(text: string, record: LogRecord): PanelEvent | null {
-  const value = decodeLiveValue(text)
-  return value === null ? null : { kind: 'point', value, source: decodeSource(record.headers) }
-}
-
-function markEvent(text: string): PanelEvent | null {
-  const value = decodeMarkValue(text)
-  return value === null ? null : { kind: 'mark', value }
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

@@ -1,14 +1,13 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { AcknowledgementView, PanelClock } from '@km0/contracts'
+import type { AcknowledgementView, Scope } from '@km0/contracts'
 import { Counter, closeServer, Gauge, listen, type Registry } from '@km0/runtime'
 import { Server as SocketServer } from 'socket.io'
 import { checkHost, checkOrigin, Refusal } from './guard.ts'
 import { panelHealth } from './panel-health.ts'
 import { PanelHub, type PanelSockets } from './panel-hub.ts'
 import type { PanelSource } from './panel-source.ts'
-import { PanelState } from './panel-state.ts'
-import type { PlaceOf } from './places.ts'
+import type { PanelState } from './panel-state.ts'
 import { createRest, sessionOf } from './rest.ts'
 import { securityHeaders } from './security-headers.ts'
 
@@ -21,9 +20,8 @@ export interface PanelServerOptions {
   readonly port: number
   /** Names besides numbers and `localhost` under which the panel is reached. */
   readonly allowedNames: readonly string[]
-  readonly clock: PanelClock
+  readonly state: PanelState
   readonly source: PanelSource
-  readonly placeOf: PlaceOf
   readonly metrics: Registry
   /** The customer's own map style; null for the one that the panel brings. */
   readonly mapStyleUrl: string | null
@@ -35,14 +33,13 @@ export interface PanelServerOptions {
 
 export interface PanelServer {
   readonly port: number
-  readonly state: PanelState
   close(): Promise<void>
 }
 
 /** One process, one port: pages, REST and the socket. Resolves when it listens; what is stored may still be on its way. */
 export async function startPanelServer(options: PanelServerOptions): Promise<PanelServer> {
   const machineNowMs = options.machineNowMs ?? Date.now
-  const state = new PanelState({ clock: options.clock, placeOf: options.placeOf })
+  const state = options.state
   const startedMs = performance.now()
   let loaded = false
 
@@ -73,10 +70,12 @@ export async function startPanelServer(options: PanelServerOptions): Promise<Pan
         vansHeard: state.vansHeard,
       }),
     metrics: async () => ({ text: await options.metrics.metrics(), contentType: options.metrics.contentType }),
-    acknowledge: async (view: AcknowledgementView) => {
-      await options.source.acknowledge(view)
-      state.apply({ kind: 'acknowledgement', view })
+    acknowledge: async (scope: Scope, view: AcknowledgementView) => {
+      const stored = await options.source.acknowledge(scope, view)
+      if (stored) state.apply({ kind: 'acknowledgement', view })
+      return stored
     },
+    readTrail: (scope, van, fromMs, toMs) => options.source.readTrail(scope, van, fromMs, toMs),
   })
 
   const pages = await options.pages(server)
@@ -116,7 +115,6 @@ export async function startPanelServer(options: PanelServerOptions): Promise<Pan
 
   return {
     port: (server.address() as AddressInfo).port,
-    state,
     close: async () => {
       hub.stop()
       await options.source.stop()

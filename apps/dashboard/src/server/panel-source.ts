@@ -1,4 +1,4 @@
-import type { AcknowledgementView } from '@km0/contracts'
+import type { AcknowledgementView, Scope, TrailPoint } from '@km0/contracts'
 import type { PanelEvent } from './panel-events.ts'
 
 /** How one thing that a source stands on is doing. */
@@ -12,8 +12,10 @@ export interface PanelSource {
   /** Begins to give events, in any order and possibly twice. Resolves when everything that was stored has been given. */
   start(give: (event: PanelEvent) => void): Promise<void>
   stop(): Promise<void>
-  /** Stores an acknowledgement. Rejects when it could not; then nobody is told of it. */
-  acknowledge(view: AcknowledgementView): Promise<void>
+  /** Stores an acknowledgement. False when the scope may not see the van. Rejects when it could not; then nobody is told of it. */
+  acknowledge(scope: Scope, view: AcknowledgementView): Promise<boolean>
+  /** Where a van was, oldest first: what is stored from before this process began to listen. */
+  readTrail(scope: Scope, van: string, fromMs: number, toMs: number): Promise<readonly TrailPoint[]>
   /** By part: `kafka`, `postgres`. Must be quick. */
   health(): Readonly<Record<string, SourceHealth>>
 }

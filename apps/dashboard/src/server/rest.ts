@@ -1,10 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { type AcknowledgementView, type Actor, EVERYTHING, type HealthReport, type PanelError, type Scope } from '@km0/contracts'
+import {
+  type AcknowledgementView,
+  type Actor,
+  EVERYTHING,
+  type HealthReport,
+  type PanelError,
+  type Scope,
+  type TrailPoint,
+} from '@km0/contracts'
 import { z } from 'zod'
 import { checkOrigin, Refusal, readBody } from './guard.ts'
 import { localOperator, operatorCookie, operatorName, readOperator } from './operator.ts'
+import type { PanelSource } from './panel-source.ts'
 import type { PanelState } from './panel-state.ts'
+import { TRAIL_MS } from './trails.ts'
 
 export const NOTE_MAX_CHARACTERS = 500
 
@@ -21,8 +31,9 @@ export interface RestOptions {
   readonly health: () => HealthReport
   /** Prometheus text and its content type. */
   readonly metrics: () => Promise<{ readonly text: string; readonly contentType: string }>
-  /** Stores it, then lets everybody know. */
-  readonly acknowledge: (view: AcknowledgementView) => Promise<void>
+  /** Stores it, then lets everybody know; false when the scope may not see the van. */
+  readonly acknowledge: (scope: Scope, view: AcknowledgementView) => Promise<boolean>
+  readonly readTrail: PanelSource['readTrail']
 }
 
 /** Who asks, and what they may see. Until sign-in everybody sees everything. */
@@ -65,11 +76,9 @@ function routesOf(options: RestOptions): Map<string, Readonly<Record<string, Han
     const { scope, operator } = sessionOf(request)
     if (operator === null) throw new Refusal(401, 'nobody has said who they are', 'POST /api/operator {"name":"…"} first.')
     const command = await readBody(request, acknowledgementBody)
-    if (!state.isKnown(command.van) || !state.mayPassVan(scope, command.van)) {
-      throw new Refusal(404, `no van ${command.van} is known`, 'Use the name as GET /api/panel has it.')
-    }
+    if (!state.isKnown(command.van) || !state.mayPassVan(scope, command.van)) throw unknownVan(command.van)
     const view: AcknowledgementView = { ...command, actor: operator, atMs: state.nowMs(options.machineNowMs()) }
-    await options.acknowledge(view)
+    if (!(await options.acknowledge(scope, view))) throw unknownVan(command.van)
     json(response, 201, view)
   }
   const setOperator: Handler = async (request, response) => {
@@ -78,12 +87,13 @@ function routesOf(options: RestOptions): Map<string, Readonly<Record<string, Han
     response.setHeader('set-cookie', operatorCookie(operator))
     json(response, 200, { operator })
   }
-  const trail: Handler = (request, response, url) => {
+  const trail: Handler = async (request, response, url) => {
     const van = url.searchParams.get('van')
     if (van === null || van === '') throw new Refusal(400, 'which van?', 'Ask for /api/trail?van=NAME.')
-    const view = state.trail(sessionOf(request).scope, van)
-    if (view === null) throw new Refusal(404, `no van ${van} is known`, 'Use the name as GET /api/panel has it.')
-    json(response, 200, view)
+    const { scope } = sessionOf(request)
+    const heard = state.trail(scope, van)
+    if (heard === null || !state.isKnown(van)) throw unknownVan(van)
+    json(response, 200, { van, points: await wholeTrail(options, scope, van, heard.points) })
   }
   const metrics: Handler = async (_request, response) => {
     const { text, contentType } = await options.metrics()
@@ -103,6 +113,22 @@ function routesOf(options: RestOptions): Map<string, Readonly<Record<string, Han
     ['/api/acknowledgements', { POST: acknowledge }],
     ['/metrics', { GET: metrics }],
   ])
+}
+
+/** What was heard, and before it what is stored; without the store, what was heard. */
+async function wholeTrail(options: RestOptions, scope: Scope, van: string, heard: readonly TrailPoint[]): Promise<readonly TrailPoint[]> {
+  const newestMs = heard.at(-1)?.[2]
+  const oldestMs = heard[0]?.[2]
+  if (newestMs === undefined || oldestMs === undefined || oldestMs <= newestMs - TRAIL_MS) return heard
+  try {
+    return [...(await options.readTrail(scope, van, newestMs - TRAIL_MS, oldestMs)), ...heard]
+  } catch {
+    return heard
+  }
+}
+
+function unknownVan(van: string): Refusal {
+  return new Refusal(404, `no van ${van} is known`, 'Use the name as GET /api/panel has it.')
 }
 
 function json(response: ServerResponse, status: number, value: unknown): void {

@@ -2,6 +2,7 @@
 
 import { useFormatter, useTranslations } from 'next-intl'
 import { type KeyboardEvent, useMemo, useRef, useState } from 'react'
+import { CLOCK } from '../feed/time-formats.ts'
 import card from '../shell/card.module.css'
 import { EmptyState, type ListStatus, LoadingRows } from '../shell/list-state.tsx'
 import { useHeldRows } from '../shell/use-held-rows.ts'
@@ -23,7 +24,8 @@ export function DistanceCard(props: DistanceCardProps) {
   const t = useTranslations()
   const format = useFormatter()
   const { table, status } = props
-  const clock = (ms: number) => format.dateTime(ms, { hour: '2-digit', minute: '2-digit' })
+  const stale = status === 'stale' && props.sinceMs !== null
+  const clock = (ms: number) => format.dateTime(ms, CLOCK)
   return (
     <section className={card.card} aria-labelledby="distances-title">
       <header className={card.head}>
@@ -33,8 +35,10 @@ export function DistanceCard(props: DistanceCardProps) {
             {t('distances.window', { start: clock(table.window.startMs), end: clock(table.window.endMs) })}
           </span>
         )}
-        <span className={card.aside}>
-          {table.window !== null && t('distances.total', { km: format.number(table.totalMm / 1e6, { maximumFractionDigits: 0 }) })}
+        <span className={card.aside} data-stale={stale} data-total={!stale}>
+          {stale && props.sinceMs !== null
+            ? t('noSignal.frozen', { time: clock(props.sinceMs) })
+            : table.window !== null && t('distances.total', { km: format.number(table.totalMm / 1e6, { maximumFractionDigits: 0 }) })}
         </span>
       </header>
       {status === 'loading' && <LoadingRows rows={8} />}

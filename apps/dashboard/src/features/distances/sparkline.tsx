@@ -2,7 +2,7 @@ import { memo } from 'react'
 import styles from './distance.module.css'
 import { prepareSparkline } from './prepare-sparkline.ts'
 
-const WIDTH = 96
+const WIDTH = 90
 const HEIGHT = 24
 
 export const Sparkline = memo(function Sparkline(props: {

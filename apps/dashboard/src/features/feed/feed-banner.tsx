@@ -3,19 +3,13 @@
 import { useFormatter, useTranslations } from 'next-intl'
 import styles from './feed-banner.module.css'
 import type { FeedStatus } from './prepare-feed.ts'
+import { CLOCK, CLOCK_SECONDS } from './time-formats.ts'
 
 /** Says over the map why what is drawn is old. Nothing while all is well. */
 export function FeedBanner({ feed, failed }: { readonly feed: FeedStatus | null; readonly failed: boolean }) {
   const t = useTranslations()
   const format = useFormatter()
-  const time =
-    feed?.sinceMs == null
-      ? ''
-      : format.dateTime(feed.sinceMs, {
-          hour: '2-digit',
-          minute: '2-digit',
-          ...(feed.kind === 'lost' ? { second: '2-digit' as const } : {}),
-        })
+  const time = feed?.sinceMs == null ? '' : format.dateTime(feed.sinceMs, feed.kind === 'lost' ? CLOCK_SECONDS : CLOCK)
   const words = () => {
     if (failed) return [t('error.title'), t('error.hint')]
     if (feed?.kind === 'lost') return [t('feed.bannerLostTitle'), t('feed.bannerLost', { time })]

@@ -4,6 +4,7 @@ import { useFormatter, useTranslations } from 'next-intl'
 import { shortAge } from './durations.ts'
 import styles from './feed-pill.module.css'
 import type { FeedStatus } from './prepare-feed.ts'
+import { CLOCK, CLOCK_SECONDS } from './time-formats.ts'
 import type { Connection } from './use-live.ts'
 
 /** Whether what is shown is now, and how old the newest position is. */
@@ -17,11 +18,10 @@ export function FeedPill(props: {
   const format = useFormatter()
   const { feed } = props
   const kind = feed === null ? (props.connection === 'failed' ? 'lost' : 'connecting') : feed.kind
-  const clock = (ms: number) => format.dateTime(ms, { hour: '2-digit', minute: '2-digit' })
+  const clock = (ms: number) => format.dateTime(ms, CLOCK)
   const text = () => {
     if (kind === 'stale') return t('stale', { time: feed?.sinceMs == null ? '' : clock(feed.sinceMs) })
-    if (kind === 'live' && props.playing)
-      return t('playing', { time: format.dateTime(props.nowMs, { hour: '2-digit', minute: '2-digit', second: '2-digit' }) })
+    if (kind === 'live' && props.playing) return t('playing', { time: format.dateTime(props.nowMs, CLOCK_SECONDS) })
     return t(kind)
   }
   return (

@@ -3,6 +3,7 @@ import {
   Map as MapLibre,
   type MapMouseEvent,
   NavigationControl,
+  ScaleControl,
   type StyleSpecification,
   setWorkerUrl,
 } from 'maplibre-gl'
@@ -12,18 +13,19 @@ import { Motion } from './motion.ts'
 import { EMPTY, overlayLayers, overlaySources, VAN_LAYERS } from './overlay.ts'
 import type { Marker } from './prepare-markers.ts'
 import { basemapStyle, fontFaces } from './style.ts'
-import { readColors } from './theme-colors.ts'
+import { readColors, textScale } from './theme-colors.ts'
 
 // The worker is a file of its own; without this Turbopack's bundle looks for it in the wrong place and the map never loads.
 setWorkerUrl(new URL('maplibre-gl/dist/maplibre-gl-worker.mjs', import.meta.url).href)
 
-/** Girona, where the fleet is at home. */
-const HOME: [number, number] = [2.75, 42.12]
-const HOME_ZOOM = 8.6
+/** The province of Girona, where the fleet is at home. */
+const HOME: [number, number, number, number] = [1.72, 41.64, 3.34, 42.5]
 const BOUNDS: [number, number, number, number] = [-0.9, 40, 5.3, 43.7]
 const SELECTED_ZOOM = 11
 /** A finger is wider than a marker. */
 const HIT_PX = 9
+/** A phone. */
+const NARROW_PX = 600
 /** Frames of gliding markers; more would only heat the machine. */
 const FRAME_MS = 40
 
@@ -56,8 +58,8 @@ export class FleetMap {
     this.#map = new MapLibre({
       container: options.container,
       style: { version: 8, sources: {}, layers: [] },
-      center: HOME,
-      zoom: HOME_ZOOM,
+      bounds: HOME,
+      fitBoundsOptions: { padding: { top: 24, right: 24, bottom: 56, left: 24 } },
       ...(options.styleUrl === null ? { maxBounds: BOUNDS } : {}),
       minZoom: 6,
       maxZoom: 17,
@@ -73,7 +75,9 @@ export class FleetMap {
       },
     })
     this.#map.touchZoomRotate.disableRotation()
+    this.#map.addControl(new ScaleControl({ maxWidth: 90 }), 'bottom-right')
     this.#map.addControl(new NavigationControl({ showCompass: false }), 'bottom-right')
+    if (options.container.clientWidth < NARROW_PX) this.#foldCredits()
     this.#map.on('error', ({ error }) => {
       if (!this.#ready) options.onFailed()
       console.error(error)
@@ -134,12 +138,19 @@ export class FleetMap {
     this.#map.remove()
   }
 
+  /** The credits open by themselves, over the map; where there is little room they wait for a touch. */
+  #foldCredits(): void {
+    this.#map.once('load', () =>
+      this.#options.container.querySelector('.maplibregl-ctrl-attrib')?.classList.remove('maplibregl-compact-show'),
+    )
+  }
+
   #setStyle(): void {
     this.#ready = false
     const { origin } = window.location
     const { styleUrl } = this.#options
     if (styleUrl === null) {
-      this.#map.setStyle(basemapStyle(this.#theme, origin), { diff: false })
+      this.#map.setStyle(basemapStyle(this.#theme, origin, textScale()), { diff: false })
       return
     }
     // A customer's style knows nothing of the fonts that the vans' labels are written in.
@@ -153,7 +164,7 @@ export class FleetMap {
     const { icons, overlay } = readColors()
     for (const icon of ICONS) if (!this.#map.hasImage(icon)) this.#map.addImage(icon, drawIcon(icon, icons), { pixelRatio: ICON_RATIO })
     for (const [name, source] of Object.entries(overlaySources())) this.#map.addSource(name, source)
-    for (const layer of overlayLayers(overlay)) this.#map.addLayer(layer)
+    for (const layer of overlayLayers(overlay, textScale())) this.#map.addLayer(layer)
     this.#ready = true
     this.#filterSelected()
     this.setTrail(this.#trail)
@@ -182,7 +193,10 @@ export class FleetMap {
     const nowMs = performance.now()
     this.#drawnMs = nowMs
     const { markers, moving } = this.#motion.frame(nowMs)
-    if (this.#ready) this.#source('vans')?.setData({ type: 'FeatureCollection', features: markers.map(featureOf) })
+    const source = this.#source('vans')
+    // While the worker is still at the last frame another one would only put it off; the markers of a moment ago are not worth that.
+    if (moving && source !== undefined && !this.#map.isSourceLoaded('vans')) return true
+    if (this.#ready) source?.setData({ type: 'FeatureCollection', features: markers.map(featureOf) })
     return moving
   }
 

@@ -78,7 +78,13 @@ export default function MapView(props: MapViewProps) {
   }, [selected?.van, focus])
 
   return (
-    <section className={styles.view} aria-label={t('title')} data-dimmed={props.dimmed} data-status={status}>
+    <section
+      className={styles.view}
+      aria-label={t('title')}
+      data-dimmed={props.dimmed}
+      data-selected={selected !== null}
+      data-status={status}
+    >
       <div ref={container} className={styles.canvas} />
       {status === 'loading' && <p className={styles.notice}>{t('loading')}</p>}
       {status === 'failed' && (

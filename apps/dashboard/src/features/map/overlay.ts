@@ -20,17 +20,17 @@ export function overlaySources(): Record<string, SourceSpecification> {
 }
 
 /** Layers of the fleet, from bottom to top. What needs somebody's eyes lies above place names; place names make room for it. */
-export function overlayLayers(colors: OverlayColors): LayerSpecification[] {
+export function overlayLayers(colors: OverlayColors, scale: number): LayerSpecification[] {
   const icon = {
     'icon-image': ['get', 'icon'],
     'icon-rotate': ['get', 'heading'],
     'icon-rotation-alignment': 'map',
     'icon-allow-overlap': true,
-    'icon-size': ['interpolate', ['linear'], ['zoom'], 7, 0.72, 9, 0.9, 12, 1.15],
+    'icon-size': ['interpolate', ['linear'], ['zoom'], 7, 0.72 * scale, 9, 0.9 * scale, 12, 1.15 * scale],
   }
   const text = {
     'text-font': [FONT.bold],
-    'text-size': ['interpolate', ['linear'], ['zoom'], 8, 10.5, 12, 13],
+    'text-size': ['interpolate', ['linear'], ['zoom'], 8, 10.5 * scale, 12, 13 * scale],
     'text-anchor': 'top',
     'text-offset': [0, 0.85],
     'text-optional': true,
@@ -72,7 +72,7 @@ export function overlayLayers(colors: OverlayColors): LayerSpecification[] {
       source: 'vans',
       filter: ['==', ['get', 'van'], ''],
       paint: {
-        'circle-radius': 17,
+        'circle-radius': 17 * scale,
         'circle-color': transparent(colors.accent, 0.16),
         'circle-stroke-color': colors.accent,
         'circle-stroke-width': 2,
@@ -111,7 +111,6 @@ export function overlayLayers(colors: OverlayColors): LayerSpecification[] {
       filter: ['==', ['get', 'van'], ''],
       layout: {
         ...icon,
-        'icon-ignore-placement': true,
         'text-field': ['get', 'label'],
         ...text,
         'text-optional': false,

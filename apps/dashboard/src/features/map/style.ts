@@ -24,9 +24,9 @@ interface Palette {
 const DARK: Palette = {
   sea: '#0a1117',
   shallows: ['#0d1820', '#102029', '#152b36'],
-  abroad: '#10171e',
-  spain: '#131b23',
-  comarques: ['#1b2732', '#1d2a35', '#1a2530', '#1f2c37'],
+  abroad: '#131b23',
+  spain: '#16202a',
+  comarques: ['#1e2b37', '#212f3b', '#1c2934', '#23313e'],
   municipality: 'rgba(150, 180, 205, 0.13)',
   near: 'rgba(150, 180, 205, 0.055)',
   comarca: 'rgba(150, 182, 208, 0.34)',
@@ -37,7 +37,7 @@ const DARK: Palette = {
   labelFaint: '#8796a5',
   labelComarca: '#7d93a8',
   labelSea: '#52788f',
-  halo: '#18222c',
+  halo: '#1a2631',
   haloSea: '#0a1117',
 }
 
@@ -75,7 +75,7 @@ export function fontFaces(origin: string): Record<string, { url: string; 'unicod
 const kind = (...kinds: readonly string[]): FilterSpecification => ['in', ['get', 'kind'], ['literal', [...kinds]]]
 
 /** The offline basemap: land, borders and names of es-atlas, Natural Earth and GeoNames. */
-export function basemapStyle(theme: Theme, origin: string): StyleSpecification {
+export function basemapStyle(theme: Theme, origin: string, scale: number): StyleSpecification {
   const palette = theme === 'light' ? LIGHT : DARK
   const data = (name: string): SourceSpecification => ({
     type: 'geojson',
@@ -87,7 +87,7 @@ export function basemapStyle(theme: Theme, origin: string): StyleSpecification {
     version: 8,
     'font-faces': fontFaces(origin),
     sources: { land: data('land'), borders: data('borders'), labels: data('labels') },
-    layers: [...landLayers(palette), ...borderLayers(palette), ...labelLayers(palette)],
+    layers: [...landLayers(palette), ...borderLayers(palette), ...labelLayers(palette, scale)],
   } as unknown as StyleSpecification
 }
 
@@ -110,7 +110,7 @@ function landLayers(palette: Palette): LayerSpecification[] {
     shallow('shallows-wide', palette.shallows[0], 30, 220),
     shallow('shallows-middle', palette.shallows[1], 16, 110),
     shallow('shallows-narrow', palette.shallows[2], 6, 40),
-    { id: 'abroad', type: 'fill', source: 'land', filter: kind('abroad'), paint: { 'fill-color': palette.abroad } },
+    { id: 'abroad', type: 'fill', source: 'land', filter: kind('abroad', 'under'), paint: { 'fill-color': palette.abroad } },
     {
       id: 'seam',
       type: 'line',
@@ -162,7 +162,7 @@ function borderLayers(palette: Palette): LayerSpecification[] {
   ]
 }
 
-function labelLayers(palette: Palette): LayerSpecification[] {
+function labelLayers(palette: Palette, scale: number): LayerSpecification[] {
   const population = ['coalesce', ['get', 'population'], 0]
   return [
     {
@@ -173,7 +173,7 @@ function labelLayers(palette: Palette): LayerSpecification[] {
       layout: {
         'text-field': ['get', 'name'],
         'text-font': [FONT.italic],
-        'text-size': ['match', ['get', 'rank'], 0, 15, 12],
+        'text-size': ['match', ['get', 'rank'], 0, 15 * scale, 12 * scale],
         'text-letter-spacing': 0.12,
         'text-max-width': 7,
       },
@@ -190,10 +190,10 @@ function labelLayers(palette: Palette): LayerSpecification[] {
         'text-field': ['get', 'name'],
         'text-transform': 'uppercase',
         'text-font': [FONT.bold],
-        'text-size': ['interpolate', ['linear'], ['zoom'], 8, 9.5, 10, 12.5],
-        'text-letter-spacing': 0.22,
+        'text-size': ['interpolate', ['linear'], ['zoom'], 8, 9.5 * scale, 10, 12.5 * scale],
+        'text-letter-spacing': 0.18,
         'text-max-width': 6,
-        'text-padding': 10,
+        'text-padding': 3,
       },
       paint: { 'text-color': palette.labelComarca, 'text-opacity': 0.85, 'text-halo-color': palette.halo, 'text-halo-width': 1.2 },
     },
@@ -214,11 +214,14 @@ function labelLayers(palette: Palette): LayerSpecification[] {
           ['linear'],
           ['zoom'],
           7,
-          ['step', population, 10, 8_000, 11.5, 60_000, 13.5],
+          ['step', population, 10 * scale, 8_000, 11.5 * scale, 60_000, 13.5 * scale],
           12,
-          ['step', population, 12.5, 8_000, 15, 60_000, 19],
+          ['step', population, 12.5 * scale, 8_000, 15 * scale, 60_000, 19 * scale],
         ],
-        'text-padding': 6,
+        // Above the middle of the town, where vans stand.
+        'text-anchor': 'bottom',
+        'text-offset': [0, -0.5],
+        'text-padding': 4,
         'text-max-width': 8,
         'symbol-sort-key': ['-', 0, population],
       },

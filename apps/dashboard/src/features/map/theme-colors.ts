@@ -1,6 +1,11 @@
 import type { IconColors } from './icons.ts'
 import type { OverlayColors } from './overlay.ts'
 
+/** How much larger than usual text is on this screen: a wall is read from afar. */
+export function textScale(): number {
+  return Number.parseFloat(getComputedStyle(document.documentElement).fontSize) / 16
+}
+
 /** Colours of the theme in force, from the page's CSS variables: one source for lists and map. */
 export function readColors(): { readonly icons: IconColors; readonly overlay: OverlayColors } {
   const style = getComputedStyle(document.documentElement)

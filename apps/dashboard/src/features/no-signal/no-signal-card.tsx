@@ -2,6 +2,7 @@
 
 import { useFormatter, useTranslations } from 'next-intl'
 import { useState } from 'react'
+import { CLOCK } from '../feed/time-formats.ts'
 import type { OperatorHandle } from '../operator/use-operator.ts'
 import card from '../shell/card.module.css'
 import { EmptyState, type ListStatus, LoadingRows } from '../shell/list-state.tsx'
@@ -35,9 +36,7 @@ export function NoSignalCard(props: NoSignalCardProps) {
         <h2 id="no-signal-title">{t('title')}</h2>
         {count > 0 && <span className={styles.count}>{count}</span>}
         <span className={card.aside} data-stale={stale && props.sinceMs !== null}>
-          {stale && props.sinceMs !== null
-            ? t('frozen', { time: format.dateTime(props.sinceMs, { hour: '2-digit', minute: '2-digit' }) })
-            : count > 1 && t('order')}
+          {stale && props.sinceMs !== null ? t('frozen', { time: format.dateTime(props.sinceMs, CLOCK) }) : count > 1 && t('order')}
         </span>
       </header>
       <Body status={props.status} count={rows.length}>

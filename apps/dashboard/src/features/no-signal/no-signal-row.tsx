@@ -1,6 +1,7 @@
 import { useFormatter, useTranslations } from 'next-intl'
 import { memo } from 'react'
 import { clockDuration, isoDuration } from '../feed/durations.ts'
+import { CLOCK } from '../feed/time-formats.ts'
 import { StateIcon } from '../shell/state-icon.tsx'
 import styles from './no-signal.module.css'
 import type { NoSignalRow } from './prepare-no-signal.ts'
@@ -19,7 +20,7 @@ export const NoSignalRowView = memo(function NoSignalRowView(props: NoSignalRowP
   const format = useFormatter()
   const { row, gone } = props
   const { van, acknowledgement } = row
-  const clock = (ms: number) => format.dateTime(ms, { hour: '2-digit', minute: '2-digit' })
+  const clock = (ms: number) => format.dateTime(ms, CLOCK)
   const time = clock(row.lastMs)
   const duration = clockDuration(row.durationMs)
   const provisional = row.band === 'provisional'
@@ -37,19 +38,24 @@ export const NoSignalRowView = memo(function NoSignalRowView(props: NoSignalRowP
             <StateIcon state="moving" size={20} />
           ) : provisional ? (
             <time dateTime={isoDuration(row.durationMs)} className={styles.provisional}>
-              {t('provisional', { duration })}
+              {t.rich('provisional', { duration, small: (text) => <small>{text}</small> })}
             </time>
           ) : (
             <time dateTime={isoDuration(row.durationMs)}>{duration}</time>
           )}
         </span>
         <span className={styles.who}>
-          <span className={styles.name}>
-            {van.name}
-            {!van.registered && <em>{t('notRegistered')}</em>}
-          </span>
+          <span className={styles.name}>{van.name}</span>
           <span className={styles.where}>
-            {gone ? t('returned') : van.place === null ? t('lastSeenNowhere', { time }) : t('lastSeen', { place: van.place, time })}
+            {gone ? (
+              t('returned')
+            ) : (
+              <>
+                <span className={styles.place}>{van.place ?? t('nowhere')}</span>
+                <time dateTime={new Date(row.lastMs).toISOString()}>{time}</time>
+                {!van.registered && <em>{t('notRegistered')}</em>}
+              </>
+            )}
           </span>
           {acknowledgement !== null && (
             <span className={styles.note}>

@@ -1,4 +1,5 @@
 import { useFormatter, useTranslations } from 'next-intl'
+import { DAY_AND_CLOCK } from '../feed/time-formats.ts'
 import type { Van } from '../van/prepare-fleet.ts'
 import styles from './no-signal.module.css'
 
@@ -6,7 +7,7 @@ import styles from './no-signal.module.css'
 export function NotSeen({ vans, onSelect }: { readonly vans: readonly Van[]; readonly onSelect: (van: string) => void }) {
   const t = useTranslations('noSignal')
   const format = useFormatter()
-  const date = (ms: number) => format.dateTime(ms, { weekday: 'short', day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit' })
+  const date = (ms: number) => format.dateTime(ms, DAY_AND_CLOCK)
   return (
     <details className={styles.notSeen}>
       <summary>

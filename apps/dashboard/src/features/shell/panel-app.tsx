@@ -88,7 +88,7 @@ export function PanelApp(props: PanelAppProps) {
             focus={selection.focus}
             theme={theme}
             styleUrl={props.mapStyleUrl}
-            dimmed={feed !== null && feed.kind !== 'live'}
+            dimmed={feed?.kind === 'stale' || feed?.kind === 'lost'}
             onSelect={select}
           />
           <div className={styles.overlays}>

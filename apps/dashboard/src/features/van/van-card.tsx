@@ -5,6 +5,7 @@ import { useEffect } from 'react'
 import type { DistanceRow } from '../distances/prepare-distances.ts'
 import { Sparkline } from '../distances/sparkline.tsx'
 import { clockDuration, shortAge } from '../feed/durations.ts'
+import { CLOCK_SECONDS } from '../feed/time-formats.ts'
 import { StateIcon } from '../shell/state-icon.tsx'
 import { compassPoint } from './compass.ts'
 import type { Van } from './prepare-fleet.ts'
@@ -80,7 +81,7 @@ function Facts({ van, distance }: { readonly van: Van; readonly distance: Distan
           value={
             van.lastMs === null
               ? null
-              : `${format.dateTime(van.lastMs, { hour: '2-digit', minute: '2-digit', second: '2-digit' })}${heard && van.silenceMs !== null ? ` · ${t('van.ago', { age: shortAge(van.silenceMs) })}` : ''}`
+              : `${format.dateTime(van.lastMs, CLOCK_SECONDS)}${heard && van.silenceMs !== null ? ` · ${t('van.ago', { age: shortAge(van.silenceMs) })}` : ''}`
           }
         />
         <Fact label={t('van.plate')} value={van.plate} />
