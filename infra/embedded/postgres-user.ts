@@ -35,7 +35,8 @@ function packagedBinaries(): string {
 
 /**
  * A normal user runs it directly. Root runs it as an ordinary user of a user namespace of its own: the files stay root's, so that it works
- * below folders that only root may enter. Where the kernel refuses that, as uid 65534 with binaries and data where that uid can reach them.
+ * below folders that only root may enter. Where the kernel refuses that (or KM0_POSTGRES_NOBODY=1 asks for it), as uid 65534 with binaries
+ * and data where that uid can reach them.
  */
 export async function postgresUser(dataDir: string): Promise<PostgresUser> {
   const nativeDir = packagedBinaries()

@@ -1,7 +1,6 @@
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { TOPICS } from '@km0/contracts'
-import { openLog } from '@km0/transport'
 import type { Guard } from '../embedded/guard.ts'
 import { freePort } from '../embedded/ports.ts'
 import type { StartOptions } from '../start/arguments.mjs'
@@ -14,6 +13,7 @@ import { openDataFolder } from './data-version.ts'
 import { LogFile } from './log-file.ts'
 import { startWaves, stopStages } from './order.ts'
 import { PART_NAMES, type Part, partsTable } from './parts.ts'
+import { prepareLog } from './prepare-log.ts'
 import { untilUp, untilWell } from './ready.ts'
 import { fillRegister, registerIsEmpty } from './register.ts'
 import { type Services, startPlatformServices } from './services.ts'
@@ -65,11 +65,8 @@ export class Platform {
     const { addresses } = await this.#services
     this.#options.signal.throwIfAborted()
     announce(folder, addresses)
-    await phase('create topics', () => {
-      const log = openLog({ brokers: addresses.kafkaBrokers.split(','), clientId: 'launcher' })
-      // Limits are for the log under our folder; one that runs elsewhere has its own.
-      return log.ensureTopics(Object.values(TOPICS), process.env.KAFKA_BROKERS ? {} : budget.topics)
-    })
+    // Limits are for the log under our folder; one that runs elsewhere has its own.
+    await phase('create topics', () => prepareLog(addresses.kafkaBrokers, process.env.KAFKA_BROKERS ? {} : budget.topics))
     const panelPort = await freePort(start.port)
     if (panelPort !== start.port) say(`  port ${start.port} is busy, the panel listens on ${panelPort}`)
     const fleet = start.play === null ? (start.demo ? 'demo' : 'none') : { play: start.play, speed: start.speed }
