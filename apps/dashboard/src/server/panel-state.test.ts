@@ -193,13 +193,19 @@ describe('feed and clock', () => {
     expect(state.feed(NOW + 9).partitions[0]?.newestHeartbeatMs).toBe(NOW + 9)
   })
 
-  test('in play mode now is the newest record that a mark told, whatever the machine says', () => {
+  test('in play mode now is the newest record that a mark told, until it meets the machine', () => {
     const play = new PanelState({ clock: 'play', placeOf: () => null })
-    expect(play.nowMs(77)).toBe(77)
+    const later = NOW + 3_600_000
+    expect(play.nowMs(later)).toBe(later)
     play.apply(mark(0, 1, NOW, NOW + 3_000))
     play.apply(mark(1, 1, NOW, NOW + 1_000))
-    expect(play.nowMs(77)).toBe(NOW + 3_000)
-    expect(play.snapshot(EVERYTHING, 77)).toMatchObject({ clock: 'play', nowMs: NOW + 3_000, feed: { state: 'live' } })
+    expect(play.nowMs(later)).toBe(NOW + 3_000)
+    expect(play.snapshot(EVERYTHING, later)).toMatchObject({ clock: 'play', nowMs: NOW + 3_000, feed: { state: 'live' } })
+    play.takeChanges(later)
+    play.apply(mark(0, 2, later - 5_000, later - 5_000))
+    // Browsers are told by a snapshot, and a feed that stops from here on does not stop the clock.
+    expect(play.takeChanges(later)).toMatchObject({ nowMs: later, everything: true })
+    expect(play.snapshot(EVERYTHING, later + 600_000)).toMatchObject({ clock: 'machine', nowMs: later + 600_000, feed: { state: 'stale' } })
   })
 })
 

@@ -27,6 +27,9 @@ export const DISTANCES_KEPT_MS = 35 * 60_000
 /** Newest acknowledgements kept in memory; all are in the store. */
 export const ACKNOWLEDGEMENTS_KEPT = 1_000
 
+/** A mark is at most a second old, a heartbeat at most ten: nearer than this, the player's clock is the machine's. */
+const CLOCKS_MEET_WITHIN_MS = 15_000
+
 interface KnownPoint {
   readonly value: LiveValue
   readonly source: SourcePosition | null
@@ -60,7 +63,7 @@ export interface Changes {
  * the machine has.
  */
 export class PanelState {
-  readonly #clock: PanelClock
+  #clock: PanelClock
   readonly #placeOf: PlaceOf
   readonly #feed = new FeedState()
   readonly #trails = new Trails()
@@ -90,10 +93,18 @@ export class PanelState {
     return this.#points.size
   }
 
-  /** Time of the platform: of the machine, or in play mode the newest record timestamp that a mark told. */
+  /**
+   * Time of the platform: of the machine, or in play mode the newest record timestamp that a mark told. When the player's clock meets the
+   * machine's it goes on at 1x, and from then on the machine's is taken: a feed that stops must not stop the panel's clock.
+   */
   nowMs(machineNowMs: number): number {
     if (this.#clock === 'machine') return machineNowMs
-    return this.#feed.newestRecordMs() ?? machineNowMs
+    const newestMs = this.#feed.newestRecordMs()
+    if (newestMs === null) return machineNowMs
+    if (newestMs < machineNowMs - CLOCKS_MEET_WITHIN_MS) return newestMs
+    this.#clock = 'machine'
+    this.#everything = true
+    return machineNowMs
   }
 
   feed(machineNowMs: number): FeedView {
