@@ -57,6 +57,22 @@ export class DistanceOperator {
     return this.insert(panes, startMs, eventMs, lat, lon)
   }
 
+  /**
+   * Adds a point that is later than all in `panes`, of which the step from the point before is known: its length, and how long it took.
+   * `stepMm` null: there is no point before.
+   */
+  append(panes: DistanceState, eventMs: number, lat: number, lon: number, stepMm: number | null, durationMs: number): void {
+    const startMs = paneStartMs(this.shape, eventMs)
+    let pane = panes.length > 0 ? panes[panes.length - 1]! : undefined
+    if (pane === undefined || startMs > pane.startMs) {
+      pane = { startMs, points: [eventMs, lat, lon], distanceMm: 0, jumps: 0 }
+      panes.push(pane)
+    } else pane.points.push(eventMs, lat, lon)
+    if (stepMm === null || durationMs > this.rules.maxSegmentMs) return
+    if (this.rules.isJump(stepMm, durationMs)) pane.jumps += 1
+    else pane.distanceMm += stepMm
+  }
+
   private insert(panes: DistanceState, startMs: number, eventMs: number, lat: number, lon: number): boolean {
     let index = paneIndexAtOrBefore(panes, startMs)
     if (index < 0 || panes[index]!.startMs !== startMs) {

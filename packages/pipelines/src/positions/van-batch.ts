@@ -44,9 +44,10 @@ export function vanRows(
       advanceTo(eventMs)
       paneEndMs = paneStartMs(shape, eventMs) + shape.slideMs
     }
-    distance.add(panes, eventMs, points[at + 1]!, points[at + 2]!)
+    const stepMm = at === 0 ? null : lengthMm(points, at - POINT_NUMBERS, points, at)
+    distance.append(panes, eventMs, points[at + 1]!, points[at + 2]!, stepMm, eventMs - beforeMs)
     signal.add(sessions, eventMs, watermarkMs)
-    travel.add(eventMs, at === 0 ? null : lengthMm(points, at - POINT_NUMBERS, points, at), eventMs - beforeMs)
+    travel.add(eventMs, stepMm, eventMs - beforeMs)
   }
   advanceTo(Number.POSITIVE_INFINITY)
   travel.end()
