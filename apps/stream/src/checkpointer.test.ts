@@ -1,0 +1,111 @@
+import type { Checkpoint, CheckpointStore, FoundCheckpoint } from '@km0/checkpoints'
+import { createLogger, Registry } from '@km0/runtime'
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
+import { Checkpointer } from './checkpointer.ts'
+import { positionsMetrics } from './positions-metrics.ts'
+
+beforeEach(() => vi.useFakeTimers())
+afterEach(() => vi.useRealTimers())
+
+/** Keeps checkpoints in memory; its disk may be full. */
+class MemoryStore implements CheckpointStore {
+  readonly kept: Checkpoint[] = []
+  isFull = false
+  async put(checkpoint: Checkpoint): Promise<number> {
+    if (this.isFull) throw new Error('no space left on device')
+    this.kept.push(checkpoint)
+    return checkpoint.snapshot.length
+  }
+  async newestAtOrBelow(_pipeline: string, epoch: number, partition: number, offset: number): Promise<FoundCheckpoint> {
+    const fitting = this.kept.filter((c) => c.epoch === epoch && c.partition === partition && c.offset <= offset)
+    const damaged = [{ entry: { pipeline: 'p', partition, offset: 99, epoch, bytes: 1 }, reason: 'checksum differs' }]
+    return { checkpoint: fitting.sort((a, b) => b.offset - a.offset)[0] ?? null, damaged: fitting.length > 1 ? damaged : [] }
+  }
+  async list() {
+    return []
+  }
+  async delete(): Promise<void> {}
+}
+
+class CountingTask {
+  readonly partition = 4
+  nextOffset: number
+  state: string
+  constructor(nextOffset: number, state: string) {
+    this.nextOffset = nextOffset
+    this.state = state
+  }
+  snapshot(): string {
+    return this.state
+  }
+  restore(snapshot: string, nextOffset: number): void {
+    this.state = snapshot
+    this.nextOffset = nextOffset
+  }
+}
+
+function setUp() {
+  const store = new MemoryStore()
+  const registry = new Registry()
+  const log = createLogger('test', 'silent')
+  const checkpointer = new Checkpointer({ pipeline: 'p', store, epoch: 1, intervalMs: 30_000, metrics: positionsMetrics(registry), log })
+  return { store, registry, checkpointer }
+}
+
+describe('checkpoints of a job', () => {
+  it('are stored before their offset is committed', async () => {
+    const { store, checkpointer } = setUp()
+    const order: string[] = []
+    await checkpointer.store(new CountingTask(7, 'seven'), async (offset) => {
+      order.push(`${store.kept.length} stored, commit ${offset}`)
+    })
+    expect(order).toEqual(['1 stored, commit 7'])
+  })
+
+  it('that cannot be stored commit nothing, are told, and are tried again soon', async () => {
+    const { store, checkpointer } = setUp()
+    const commits: number[] = []
+    const commit = async (offset: number) => void commits.push(offset)
+    await checkpointer.restore(new CountingTask(0, ''), 0)
+    store.isFull = true
+    await checkpointer.store(new CountingTask(7, 'seven'), commit)
+    expect(commits).toEqual([])
+    expect(checkpointer.failure).toMatch(/no space/)
+    expect(checkpointer.isDue(4)).toBe(false)
+    vi.advanceTimersByTime(5_000)
+    expect(checkpointer.isDue(4)).toBe(true)
+    store.isFull = false
+    await checkpointer.store(new CountingTask(8, 'eight'), commit)
+    expect(commits).toEqual([8])
+    expect(checkpointer.failure).toBeNull()
+  })
+
+  it('are due at their interval, counted from the last one', async () => {
+    const { checkpointer } = setUp()
+    await checkpointer.restore(new CountingTask(0, ''), 0)
+    vi.advanceTimersByTime(29_999)
+    expect(checkpointer.isDue(4)).toBe(false)
+    vi.advanceTimersByTime(1)
+    expect(checkpointer.isDue(4)).toBe(true)
+    await checkpointer.store(new CountingTask(7, 'seven'), async () => undefined)
+    expect(checkpointer.isDue(4)).toBe(false)
+  })
+
+  it('come back as the newest at or below an offset; damaged ones are counted', async () => {
+    const { checkpointer, registry } = setUp()
+    for (const offset of [5, 9]) await checkpointer.store(new CountingTask(offset, `at ${offset}`), async () => undefined)
+    const task = new CountingTask(0, '')
+    expect(await checkpointer.restore(task, 8)).toBe(true)
+    expect([task.state, task.nextOffset]).toEqual(['at 5', 5])
+    expect(await checkpointer.restore(task, 4)).toBe(false)
+    expect(await checkpointer.restore(task, 9)).toBe(true)
+    expect(task.state).toBe('at 9')
+    expect(await registry.metrics()).toContain('km0_stream_checkpoints_damaged_total 1')
+  })
+
+  it('let a commit that is refused pass through: the partition is somebody else’s', async () => {
+    const { checkpointer } = setUp()
+    const refused = checkpointer.store(new CountingTask(7, 'seven'), () => Promise.reject(new Error('ILLEGAL_GENERATION')))
+    await expect(refused).rejects.toThrow('ILLEGAL_GENERATION')
+  })
+})
