@@ -29,7 +29,7 @@ describe('the table of parts', () => {
     expect(stopStages(parts).map((stage) => stage.map((part) => part.name))).toEqual([
       ['fleet'],
       ['bridge'],
-      ['stream-positions', 'stream-serving'],
+      ['stream-positions', 'stream-serving', 'stream-lake'],
       ['dashboard'],
       ['batch'],
     ])

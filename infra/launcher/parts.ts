@@ -40,8 +40,11 @@ const FLEET_JOURNAL_MIB = 32
 /** A part's own limit for an orderly end; the launcher kills it a little later. */
 const BRIDGE_STOP_MS = 3_000
 
+/** A day of 140 vans takes 65 MB in the lake; what a laptop keeps is bounded. */
+const LAKE_RETENTION_DAYS = 8
+
 /** Names of all parts, for giving out ports. */
-export const PART_NAMES = ['bridge', 'stream-positions', 'stream-serving', 'batch', 'dashboard', 'fleet'] as const
+export const PART_NAMES = ['bridge', 'stream-positions', 'stream-serving', 'stream-lake', 'batch', 'dashboard', 'fleet'] as const
 
 /**
  * The table of parts. Stop: first what makes input, then bridge, stream, panel and batch, each having the chance to finish what the one before sent.
@@ -90,6 +93,13 @@ export function partsTable(options: PartsOptions): Part[] {
         KM0_RESULT_RETENTION_DAYS: String(options.retentionDays.results),
         KM0_TRACK_RETENTION_DAYS: String(options.retentionDays.tracks),
       },
+    ),
+    row(
+      'stream-lake',
+      stream,
+      ['--role', 'lake'],
+      { stopStage: 3 },
+      { KM0_LAKE_DATA: join(options.dataDir, 'lake'), KM0_LAKE_RETENTION_DAYS: String(LAKE_RETENTION_DAYS) },
     ),
     row('batch', 'apps/batch/dist/main.js', [], { stopStage: 5, stopTimeoutMs: 2_000 }),
     row('dashboard', 'apps/dashboard/dist/main.js', [], { stopStage: 4, stopTimeoutMs: 2_000, dependsOn: ['stream-serving'] }),
