@@ -25,7 +25,7 @@ export const FAULTS: readonly FaultDescription[] = [
     says: 'dead zone of 3 to 8 minutes: nothing is sent, the points come afterwards',
   },
   { kind: 'dead-phone', perVanDay: 0.03, value: 'seconds (1320)', says: 'the phone is away for 22 minutes and comes back with its points' },
-  { kind: 'phone-off', perVanDay: 0.12, value: 'seconds (3600)', says: 'switched off for 1 to 3 hours: no points, none afterwards' },
+  { kind: 'phone-off', perVanDay: 0.45, value: 'seconds (3600)', says: 'switched off for 1 to 3 hours: no points, none afterwards' },
   {
     kind: 'clock',
     perVanDay: 0,
