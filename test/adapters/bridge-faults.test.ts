@@ -82,7 +82,8 @@ describe('the bridge on real services: faults', () => {
     await during
     const { lost, doubled } = await verdict(2_000, bridge)
     expect(lost).toBe(0)
-    expect(doubled).toBeLessThan(2_000)
+    // The batch that was in flight, at most.
+    expect(doubled).toBeLessThan(500)
   })
 
   it('kill -9 of the bridge in the middle, started again within a second: nothing lost (B32)', async () => {

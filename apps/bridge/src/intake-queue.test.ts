@@ -4,6 +4,7 @@ import { IntakeQueue, type QueueItem } from './intake-queue.ts'
 import { deliveryKey, MergeMemory } from './merge-memory.ts'
 
 const LIMITS = { maxMessages: 3, maxBytes: 1_000, rememberedMessages: 2 }
+const from = (acknowledge: () => boolean, connection = 1) => ({ connection, acknowledge })
 const item = (key: string | null, acknowledge: () => boolean = () => true, bytes = 10): QueueItem => ({
   key,
   records: [{ topic: 't', key, value: key }],
@@ -11,7 +12,7 @@ const item = (key: string | null, acknowledge: () => boolean = () => true, bytes
   payload: Buffer.alloc(0),
   bytes,
   receivedAtMs: 0,
-  acknowledgers: [acknowledge],
+  acknowledgers: [from(acknowledge)],
 })
 
 describe('merge memory', () => {
@@ -87,13 +88,28 @@ describe('the queue of what is not yet in Kafka', () => {
       told += 1
       return true
     }
-    queue.push(item('a', () => false))
-    expect(queue.offer('a', tell)).toBe('merged')
+    queue.push(item('a', tell))
+    expect(queue.offer('a', from(tell))).toBe('merged')
     queue.takeBatch(10, 1_000)
-    expect(queue.offer('a', tell)).toBe('merged')
+    expect(queue.offer('a', from(tell))).toBe('merged')
     expect(told).toBe(0)
-    expect(queue.settle()).toBe(2)
-    expect(told).toBe(2)
+    expect(queue.settle()).toBe(3)
+    expect(told).toBe(3)
+  })
+
+  it('forgets the deliveries of a connection before, however often it reconnects', () => {
+    const queue = new IntakeQueue(LIMITS)
+    const told: number[] = []
+    queue.push(item('a', () => told.push(1) > 0))
+    for (let connection = 2; connection <= 1_000; connection += 1) {
+      queue.offer(
+        'a',
+        from(() => told.push(connection) > 0, connection),
+      )
+    }
+    expect(queue.takeBatch(1, 100)[0]?.acknowledgers).toHaveLength(1)
+    queue.settle()
+    expect(told).toEqual([1_000])
   })
 
   it('tells the broker at once of a twin that Kafka has, until it is forgotten', () => {
@@ -106,9 +122,9 @@ describe('the queue of what is not yet in Kafka', () => {
       told += 1
       return true
     }
-    expect(queue.offer('c', tell)).toBe('acknowledged')
+    expect(queue.offer('c', from(tell))).toBe('acknowledged')
     expect(told).toBe(1)
-    expect(queue.offer('a', tell)).toBe('new')
+    expect(queue.offer('a', from(tell))).toBe('new')
   })
 
   it('wakes whoever waits for something', async () => {
@@ -167,7 +183,7 @@ describe('the queue of what is not yet in Kafka', () => {
           if (step.do === 'deliver') {
             deliveries += 1
             delivered.add(step.key)
-            if (queue.offer(step.key, tell) === 'new') queue.push(item(step.key, tell))
+            if (queue.offer(step.key, from(tell)) === 'new') queue.push(item(step.key, tell))
           } else if (step.do === 'settle') settle()
           else if (flight.length === 0) flight = queue.takeBatch(step.count, 1_000)
         }

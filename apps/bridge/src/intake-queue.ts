@@ -1,6 +1,13 @@
 import type { OutRecord } from '@km0/transport'
 import { MergeMemory } from './merge-memory.ts'
 
+/** Tells the broker of one delivery that Kafka has it. */
+export interface Acknowledger {
+  readonly connection: number
+  /** False when the connection is gone. */
+  acknowledge(): boolean
+}
+
 /** One thing to be written: what became of a message, or records of the bridge's own. */
 export interface QueueItem {
   /** Twins have equal keys; null for records of the bridge's own. */
@@ -15,8 +22,8 @@ export interface QueueItem {
   readonly bytes: number
   /** Machine's clock. */
   readonly receivedAtMs: number
-  /** Tells the broker, once a delivery of it. */
-  readonly acknowledgers: (() => boolean)[]
+  /** One for each delivery of it on the newest connection that brought it. */
+  acknowledgers: Acknowledger[]
 }
 
 export interface QueueLimits {
@@ -75,14 +82,16 @@ export class IntakeQueue {
    * A delivery has come. `acknowledged`: its twin is in Kafka, and the broker was told. `merged`: its twin is on its way, and the broker
    * is told together with it. `new`: to be decoded and pushed.
    */
-  offer(key: string, acknowledge: () => boolean): Offer {
+  offer(key: string, delivery: Acknowledger): Offer {
     const twin = this.#byKey.get(key)
     if (twin !== undefined) {
-      twin.acknowledgers.push(acknowledge)
+      // Those of a connection before are void, and would pile up over many reconnects.
+      const older = twin.acknowledgers[0]?.connection !== delivery.connection
+      twin.acknowledgers = older ? [delivery] : [...twin.acknowledgers, delivery]
       return 'merged'
     }
     if (!this.#memory.has(key)) return 'new'
-    acknowledge()
+    delivery.acknowledge()
     return 'acknowledged'
   }
 
@@ -147,7 +156,7 @@ export class IntakeQueue {
         this.#byKey.delete(item.key)
         this.#memory.add(item.key)
       }
-      for (const acknowledge of item.acknowledgers) if (acknowledge()) sent += 1
+      for (const delivery of item.acknowledgers) if (delivery.acknowledge()) sent += 1
     }
     this.#inFlight = []
     return sent

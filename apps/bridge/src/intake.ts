@@ -4,7 +4,7 @@ import type { MqttDelivery } from '@km0/transport/mqtt-input'
 import type { BridgeCounters } from './counters.ts'
 import { deadLetter, type Refusal } from './dead-letter.ts'
 import { type DecodeLimits, decode } from './decoders/table.ts'
-import type { IntakeQueue } from './intake-queue.ts'
+import type { Acknowledger, IntakeQueue } from './intake-queue.ts'
 import { deliveryKey } from './merge-memory.ts'
 import type { PlayClock } from './play-clock.ts'
 
@@ -48,23 +48,26 @@ export class Intake {
     this.#lastMessageMs = machineMs()
     counters.countReceived()
     const key = deliveryKey(delivery.topic, delivery.payload, delivery.retain)
-    const acknowledge = () => {
-      const sent = delivery.acknowledge()
-      if (sent) counters.acknowledged.inc()
-      return sent
+    const acknowledger: Acknowledger = {
+      connection: delivery.connection,
+      acknowledge: () => {
+        const sent = delivery.acknowledge()
+        if (sent) counters.acknowledged.inc()
+        return sent
+      },
     }
-    if (queue.offer(key, acknowledge) !== 'new') counters.countMerged()
-    else if (play !== null && delivery.topic === MQTT_TOPICS.clock && !delivery.retain) this.#tick(play, key, delivery, acknowledge)
-    else this.#message(key, delivery, acknowledge)
+    if (queue.offer(key, acknowledger) !== 'new') counters.countMerged()
+    else if (play !== null && delivery.topic === MQTT_TOPICS.clock && !delivery.retain) this.#tick(play, key, delivery, acknowledger)
+    else this.#message(key, delivery, acknowledger)
     return queue.full ? 'hold' : 'more'
   }
 
-  #message(key: string, { topic, payload, retain }: MqttDelivery, acknowledge: () => boolean): void {
+  #message(key: string, { topic, payload, retain }: MqttDelivery, acknowledger: Acknowledger): void {
     const { limits, nowMs, onAccepted } = this.#parts
     const arrivalMs = nowMs()
     const decoded = decode(topic, payload, retain, limits)
     if (decoded.kind === 'refused') {
-      this.#refuse(key, topic, payload, decoded, acknowledge)
+      this.#refuse(key, topic, payload, decoded, acknowledger)
       return
     }
     const record = {
@@ -73,33 +76,33 @@ export class Intake {
       value: decoded.value,
       ...(arrivalMs === null ? {} : { timestampMs: arrivalMs }),
     }
-    this.#push(key, topic, payload, [record], acknowledge)
+    this.#push(key, topic, payload, [record], acknowledger)
     if (arrivalMs !== null) onAccepted(decoded.van, decoded.eventMs, arrivalMs)
   }
 
   /** Heartbeats for what the clock has passed come before everything later; the tick itself is acknowledged behind them. */
-  #tick(play: PlayClock, key: string, { topic, payload }: MqttDelivery, acknowledge: () => boolean): void {
+  #tick(play: PlayClock, key: string, { topic, payload }: MqttDelivery, acknowledger: Acknowledger): void {
     const tick = play.tick(payload)
     if (tick.kind === 'refused') {
-      this.#refuse(key, topic, payload, { reason: 'camps', detail: tick.detail }, acknowledge)
+      this.#refuse(key, topic, payload, { reason: 'camps', detail: tick.detail }, acknowledger)
       return
     }
     for (const ms of tick.heartbeatsMs) this.#parts.beat(ms)
-    this.#push(key, topic, payload, [], acknowledge)
+    this.#push(key, topic, payload, [], acknowledger)
     this.#parts.onClock()
   }
 
-  #refuse(key: string, topic: string, payload: Buffer, refusal: Refusal, acknowledge: () => boolean): void {
+  #refuse(key: string, topic: string, payload: Buffer, refusal: Refusal, acknowledger: Acknowledger): void {
     const { counters, nowMs, onRefused } = this.#parts
     counters.countRefused(refusal.reason)
     onRefused(topic, refusal)
-    this.#push(key, topic, Buffer.alloc(0), [deadLetter(topic, payload, refusal, nowMs())], acknowledge)
+    this.#push(key, topic, Buffer.alloc(0), [deadLetter(topic, payload, refusal, nowMs())], acknowledger)
   }
 
-  #push(key: string, topic: string, payload: Buffer, records: readonly OutRecord[], acknowledge: () => boolean): void {
+  #push(key: string, topic: string, payload: Buffer, records: readonly OutRecord[], acknowledger: Acknowledger): void {
     const bytes = records.reduce((sum, record) => sum + sizeOf(record), ITEM_OVERHEAD_BYTES)
     const receivedAtMs = this.#parts.machineMs()
-    this.#parts.queue.push({ key, records, topic, payload, bytes, receivedAtMs, acknowledgers: [acknowledge] })
+    this.#parts.queue.push({ key, records, topic, payload, bytes, receivedAtMs, acknowledgers: [acknowledger] })
   }
 }
 

@@ -56,7 +56,13 @@ function build(sender: RecordingSender, environment: Record<string, string> = {}
 }
 
 function delivery(topic: string, message: unknown, acknowledge: () => boolean = () => true, retain = false): MqttDelivery {
-  return { topic, payload: Buffer.from(typeof message === 'string' ? message : JSON.stringify(message)), retain, acknowledge }
+  return {
+    topic,
+    payload: Buffer.from(typeof message === 'string' ? message : JSON.stringify(message)),
+    retain,
+    connection: 1,
+    acknowledge,
+  }
 }
 const position = (van: string, ms: number) => delivery(positionTopic(van), { repartidor: van, lat: 41.9, lon: 2.8, data_ms: ms })
 const tick = (ms: number) => delivery(MQTT_TOPICS.clock, { ara_ms: ms })

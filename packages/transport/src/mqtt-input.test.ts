@@ -160,6 +160,7 @@ describe('deferred acknowledgement on mqtt.js', () => {
     expect(deliveries[0]?.acknowledge()).toBe(false)
     broker.publish(7, 'another message, the id again')
     await until('delivered', () => deliveries.length === 2)
+    expect(deliveries.map(({ connection }) => connection)).toEqual([1, 2])
     await pause(50)
     expect(broker.acknowledgedIds()).toEqual([])
     expect(deliveries[1]?.acknowledge()).toBe(true)

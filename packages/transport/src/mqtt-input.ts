@@ -6,6 +6,8 @@ export interface MqttDelivery {
   readonly payload: Buffer
   /** A retained copy: what the broker had kept when we subscribed, not something that happened now. */
   readonly retain: boolean
+  /** Number of the connection that delivered it; acknowledgements of an older one are void. */
+  readonly connection: number
   /**
    * Sends the PUBACK, if the connection that delivered the message still stands; false when it does not, and the broker
    * delivers the message again. QoS 0 needs none: true.
@@ -87,6 +89,7 @@ class DeferredInput implements MqttInput {
   readonly #pingTimer: NodeJS.Timeout
   #taking = true
   #subscribed = false
+  #connection = 0
   #connectedAtMs: number | null = null
   #heldCallback: (() => void) | null = null
 
@@ -153,6 +156,7 @@ class DeferredInput implements MqttInput {
       topic,
       payload: typeof payload === 'string' ? Buffer.from(payload) : payload,
       retain,
+      connection: this.#connection,
       acknowledge: this.#acknowledger(packet),
     })
     // An error in this callback sends no PUBACK and lets the parser go on; no callback stops the parser, and in time the broker.
@@ -173,6 +177,7 @@ class DeferredInput implements MqttInput {
 
   #onConnect(sessionPresent: boolean): void {
     this.#connectedAtMs = Date.now()
+    this.#connection += 1
     if (!sessionPresent) this.#subscribed = false
     this.#events.onConnected(sessionPresent)
     if (this.#subscribed) return
