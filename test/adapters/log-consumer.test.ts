@@ -304,11 +304,13 @@ describe('a broker that restarts', () => {
     for (const end of ['stop', 'kill9'] as const) {
       await services.kafka[end]()
       const waiting = send()
-      await sleep(1_000)
+      await sleep(5_000)
+      expect(Date.now() - (collector.consumer?.lastContactMs() ?? 0)).toBeGreaterThan(3_000)
       await services.restart('kafka')
       await waiting
       await send()
       await until(`everything after ${end}`, () => tailed.length === sent)
+      await until('an answer', () => Date.now() - (collector.consumer?.lastContactMs() ?? 0) < 3_000)
     }
     expect(new Set(tailed).size).toBe(sent)
     await until('the group to have everything', () => new Set(collector.applied).size === sent)

@@ -1,6 +1,5 @@
 import type { CheckpointStore } from '@km0/checkpoints'
 import type { Logger } from '@km0/runtime'
-import type { PartitionTask } from './partition-task.ts'
 import type { PositionsMetrics } from './positions-metrics.ts'
 
 export const POSITIONS_PIPELINE = 'positions'
@@ -8,11 +7,24 @@ export const POSITIONS_PIPELINE = 'positions'
 /** After a failure the next try comes sooner than the interval. */
 const RETRY_MS = 5_000
 
+/** State of one partition that can be stored and restored. */
+export interface CheckpointedTask {
+  readonly partition: number
+  readonly nextOffset: number
+  snapshot(): string
+  restore(snapshot: string, nextOffset: number): void
+}
+
 export interface CheckpointerOptions {
+  /** Under which the checkpoints are kept. */
+  readonly pipeline: string
   readonly store: CheckpointStore
   readonly epoch: number
   readonly intervalMs: number
-  readonly metrics: PositionsMetrics
+  readonly metrics: Pick<
+    PositionsMetrics,
+    'checkpointBytes' | 'checkpointAgeSeconds' | 'checkpointSeconds' | 'checkpointFailures' | 'damagedCheckpoints'
+  >
   readonly log: Logger
 }
 
@@ -34,10 +46,10 @@ export class Checkpointer {
   }
 
   /** Restores a task from the newest checkpoint at or below `firstOffset`. False when there is none: the task stays as new. */
-  async restore(task: PartitionTask, firstOffset: number): Promise<boolean> {
-    const { store, epoch, metrics, log } = this.#options
+  async restore(task: CheckpointedTask, firstOffset: number): Promise<boolean> {
+    const { pipeline, store, epoch, metrics, log } = this.#options
     const { partition } = task
-    const { checkpoint, damaged } = await store.newestAtOrBelow(POSITIONS_PIPELINE, epoch, partition, firstOffset)
+    const { checkpoint, damaged } = await store.newestAtOrBelow(pipeline, epoch, partition, firstOffset)
     for (const { entry, reason } of damaged) {
       metrics.damagedCheckpoints.inc()
       log.error({ partition, offset: entry.offset, reason }, 'a checkpoint is damaged; the one before it is taken')
@@ -56,12 +68,12 @@ export class Checkpointer {
    * Stores the state, then commits its offset, so that a committed offset always has its checkpoint. A store that fails is counted and
    * tried again soon; nothing is committed then. Errors of `commit` pass through.
    */
-  async store(task: PartitionTask, commit: (nextOffset: number) => Promise<void>): Promise<void> {
-    const { store, epoch, metrics, log } = this.#options
+  async store(task: CheckpointedTask, commit: (nextOffset: number) => Promise<void>): Promise<void> {
+    const { pipeline, store, epoch, metrics, log } = this.#options
     const { partition, nextOffset } = task
     const done = metrics.checkpointSeconds.startTimer()
     try {
-      const bytes = await store.put({ pipeline: POSITIONS_PIPELINE, partition, offset: nextOffset, epoch, snapshot: task.snapshot() })
+      const bytes = await store.put({ pipeline, partition, offset: nextOffset, epoch, snapshot: task.snapshot() })
       metrics.checkpointBytes.set({ partition }, bytes)
     } catch (error) {
       this.#failure = error instanceof Error ? error.message : String(error)

@@ -11,6 +11,14 @@ export type PositionsMetrics = ReturnType<typeof positionsMetrics>
 export function positionsMetrics(registry: Registry) {
   const registers = [registry]
   const partitionGauge = (name: string, help: string) => new Gauge({ name, help, labelNames: ['partition'], registers })
+  const refreshers: (() => void)[] = []
+  /** A gauge that grows by itself while nothing happens: refreshed when it is asked for. */
+  const agingGauge = (name: string, help: string) => {
+    const collect = () => {
+      for (const refresh of refreshers) refresh()
+    }
+    return new Gauge({ name, help, labelNames: ['partition'], registers, collect })
+  }
   const records = new Counter({ name: 'km0_stream_records_total', help: 'Records read, by outcome', labelNames: ['outcome'], registers })
   const late = new Counter({ name: 'km0_stream_late_total', help: 'Points reported late, by reason', labelNames: ['reason'], registers })
   const dead = new Counter({ name: 'km0_stream_dead_letters_total', help: 'Records refused, by reason', labelNames: ['reason'], registers })
@@ -19,10 +27,10 @@ export function positionsMetrics(registry: Registry) {
   return {
     results: new Counter({ name: 'km0_stream_results_total', help: 'Results written, by topic', labelNames: ['topic'], registers }),
     lagRecords: partitionGauge('km0_stream_lag_records', 'Records of the log that are not applied yet'),
-    lagSeconds: partitionGauge('km0_stream_lag_seconds', 'Present time less the newest event time applied'),
+    lagSeconds: agingGauge('km0_stream_lag_seconds', 'Present time less the newest event time applied'),
     watermarkSeconds: partitionGauge('km0_stream_watermark_seconds', 'Watermark, seconds since 1970'),
     checkpointBytes: partitionGauge('km0_stream_checkpoint_bytes', 'Size of the newest checkpoint'),
-    checkpointAgeSeconds: partitionGauge('km0_stream_checkpoint_age_seconds', 'Time since the newest checkpoint of this process'),
+    checkpointAgeSeconds: agingGauge('km0_stream_checkpoint_age_seconds', 'Time since the newest checkpoint of this process'),
     checkpointSeconds: new Histogram({
       name: 'km0_stream_checkpoint_duration_seconds',
       help: 'From taking a snapshot to its offset being committed',
@@ -51,6 +59,10 @@ export function positionsMetrics(registry: Registry) {
       labelNames: ['from'],
       registers,
     }),
+    /** Has `refresh` called before the lag in seconds and the age of checkpoints are read. */
+    beforeScrape(refresh: () => void): void {
+      refreshers.push(refresh)
+    },
     count(outcomes: ReadonlyMap<Outcome, number>): void {
       for (const [outcome, n] of outcomes) {
         if (n === 0) continue

@@ -1,5 +1,5 @@
 import { claimEpoch, openDirectoryStore } from '@km0/checkpoints'
-import { TOPICS } from '@km0/contracts'
+import { DEFAULT_POSITIONS_SETTINGS, TOPICS } from '@km0/contracts'
 import { createPositionsHost } from '@km0/pipelines'
 import {
   type Log,
@@ -38,7 +38,14 @@ export async function startPositions(program: StreamProgram, log: Log): Promise<
   const { epoch } = await claimEpoch({ directory, clusterId, checkpoints: await store.list(POSITIONS_PIPELINE), endOffsets })
   program.log.info({ directory, epoch, clusterId }, 'checkpoints are in a folder that only this machine sees')
   const metrics = positionsMetrics(program.metrics)
-  const checkpointer = new Checkpointer({ store, epoch, intervalMs: settings.KM0_CHECKPOINT_INTERVAL_MS, metrics, log: program.log })
+  const checkpointer = new Checkpointer({
+    pipeline: POSITIONS_PIPELINE,
+    store,
+    epoch,
+    intervalMs: settings.KM0_CHECKPOINT_INTERVAL_MS,
+    metrics,
+    log: program.log,
+  })
   const producer = await log.openProducer()
   const job = new PositionsJob(program, log, producer, checkpointer, metrics, epoch)
   const consumer = await log.consumePartitions({
@@ -103,6 +110,7 @@ class PositionsJob {
     this.#metrics = metrics
     this.#epoch = epoch
     this.#clock = platformClock(program.settings.KM0_CLOCK)
+    metrics.beforeScrape(() => this.#refresh())
   }
 
   registerHealth(consumer: PartitionConsumer): void {
@@ -117,7 +125,12 @@ class PositionsJob {
 
   /** Takes a partition over. Returns the offset at which to go on: that of its checkpoint, or the log's start. */
   async start(partition: number, firstOffset: number): Promise<number> {
-    const task = new PartitionTask(partition, this.#epoch, createPositionsHost(), 0)
+    const task = new PartitionTask(
+      partition,
+      this.#epoch,
+      createPositionsHost(DEFAULT_POSITIONS_SETTINGS, null, { coalesceLivePoints: true }),
+      0,
+    )
     const restored = await this.#checkpointer.restore(task, firstOffset)
     const offset = restored ? task.nextOffset : ((await this.#log.startOffsets(TOPICS.positions.name)).get(partition) ?? firstOffset)
     this.#metrics.restores.inc({ from: restored ? 'checkpoint' : 'log-start' })
@@ -181,11 +194,20 @@ class PositionsJob {
   #observe(task: PartitionTask, slice: PartitionSlice, written: readonly OutRecord[]): void {
     const { partition } = task
     const metrics = this.#metrics
-    for (const { topic } of written) metrics.results.inc({ topic })
+    const byTopic = new Map<string, number>()
+    for (const { topic } of written) byTopic.set(topic, (byTopic.get(topic) ?? 0) + 1)
+    for (const [topic, count] of byTopic) metrics.results.inc({ topic }, count)
     metrics.lagRecords.set({ partition }, Math.max(0, slice.endOffset - slice.nextOffset))
     if (!Number.isFinite(task.progressMs)) return
-    metrics.lagSeconds.set({ partition }, (this.#clock.nowMs() - task.progressMs) / 1000)
     metrics.watermarkSeconds.set({ partition }, task.watermarkMs / 1000)
+  }
+
+  /** What grows while nothing happens. */
+  #refresh(): void {
+    const nowMs = this.#clock.nowMs()
+    for (const [partition, { progressMs }] of this.#tasks) {
+      if (Number.isFinite(progressMs)) this.#metrics.lagSeconds.set({ partition }, (nowMs - progressMs) / 1000)
+    }
     this.#checkpointer.observeAges()
   }
 
@@ -201,6 +223,7 @@ class PositionsJob {
   drop(): void {
     this.#tasks.clear()
     this.#marks.clear()
+    this.#metrics.lagSeconds.reset()
     this.#checkpointer.drop()
   }
 

@@ -55,6 +55,12 @@ export interface PartitionConsumerOptions {
   /** How long a fetch waits for a first record; also how long a stop may take. */
   readonly maxWaitMs?: number
   readonly maxBytesPerPartition?: number
+  /** A fetch waits, `maxWaitMs` at most, until there is so much: fewer and larger slices. Default 1. */
+  readonly minBytes?: number
+  /** How soon partitions that were added to a topic are noticed. Default 30 s. */
+  readonly metadataMaxAgeMs?: number
+  /** The log goes on at `nextOffset` without a record to show: control records, aborted transactions. */
+  readonly onSkipped?: (topic: string, partition: number, nextOffset: number) => void
 }
 
 export interface PartitionConsumer {
@@ -62,6 +68,8 @@ export interface PartitionConsumer {
   assignment(): ReadonlyMap<string, readonly number[]> | null
   /** Machine time since when `assignment` is as it is. */
   assignmentSinceMs(): number
+  /** Machine time of the group's last answer to a heartbeat, which come every `heartbeatIntervalMs` while the log is there. */
+  lastContactMs(): number
   /**
    * Ordered stop: waits for the slice in work, calls `beforeLeave` while the partitions are still ours (`commit` works), then leaves.
    */
@@ -91,6 +99,7 @@ class CheckpointedConsumer implements PartitionConsumer {
   #generation = 0
   #assignment: ReadonlyMap<string, readonly number[]> | null = null
   #assignmentSinceMs = Date.now()
+  #lastContactMs = Date.now()
   #inWork: Promise<unknown> = Promise.resolve()
   #stopping = false
   #failed = false
@@ -104,13 +113,21 @@ class CheckpointedConsumer implements PartitionConsumer {
       rebalanceTimeout: 10_000,
       maxWaitTimeInMs: options.maxWaitMs ?? 250,
       maxBytesPerPartition: options.maxBytesPerPartition ?? 1_048_576,
-      metadataMaxAge: 30_000,
+      minBytes: options.minBytes ?? 1,
+      metadataMaxAge: options.metadataMaxAgeMs ?? 30_000,
       allowAutoTopicCreation: false,
       retry: { initialRetryTime: 100, maxRetryTime: 1_000, retries: 10 },
     })
     const { events } = this.#consumer
     this.#consumer.on(events.GROUP_JOIN, ({ payload }) => this.#drop(new Map(Object.entries(payload.memberAssignment))))
+    this.#consumer.on(events.HEARTBEAT, () => {
+      this.#lastContactMs = Date.now()
+    })
     this.#consumer.on(events.REBALANCING, () => this.#drop(null))
+    // Batches without a record to show never reach eachBatch, but move the offset.
+    this.#consumer.on(events.END_BATCH_PROCESS, ({ payload: { topic, partition, batchSize, lastOffset } }) => {
+      if (batchSize === 0) this.#options.onSkipped?.(topic, partition, toOffset(lastOffset) + 1)
+    })
     this.#consumer.on(events.CRASH, ({ payload }) => {
       this.#drop(null)
       if (!payload.restart) this.#fail(typedError(payload.error))
@@ -137,10 +154,16 @@ class CheckpointedConsumer implements PartitionConsumer {
     return this.#assignmentSinceMs
   }
 
+  lastContactMs(): number {
+    return this.#lastContactMs
+  }
+
   #drop(assignment: ReadonlyMap<string, readonly number[]> | null): void {
     this.#generation += 1
+    if (assignment !== null) this.#lastContactMs = Date.now()
+    // One attempt to join after the other is one long absence.
+    if (assignment !== null || this.#assignment !== null) this.#assignmentSinceMs = Date.now()
     this.#assignment = assignment
-    this.#assignmentSinceMs = Date.now()
     this.#expected.clear()
     this.#options.onDrop()
   }

@@ -97,7 +97,9 @@ class Tail implements TailHandle {
     })
     this.#consumer = consumer
     consumer.on(consumer.events.CRASH, ({ payload }) => {
-      if (!payload.restart && this.#consumer === consumer) this.#again(typedError(payload.error))
+      if (this.#consumer !== consumer) return
+      if (payload.restart) this.#options.onTrouble?.(typedError(payload.error))
+      else this.#again(typedError(payload.error))
     })
     // Batches of control records alone never reach eachBatch, but move the offset.
     consumer.on(consumer.events.END_BATCH_PROCESS, ({ payload }) => {
