@@ -6,7 +6,20 @@ const slow = { pool: 'forks' as const, fileParallelism: false, testTimeout: 120_
 export default defineConfig({
   test: {
     projects: [
-      { test: { name: 'unit', include: ['packages/*/src/**/*.test.ts', 'apps/*/src/**/*.test.ts', 'infra/**/*.test.ts', 'test/tidy/**/*.test.ts', 'test/laws/**/*.test.ts', 'test/parity/**/*.test.ts'], testTimeout: 60_000 } },
+      {
+        test: {
+          name: 'unit',
+          include: [
+            'packages/*/src/**/*.test.ts',
+            'apps/*/src/**/*.test.ts',
+            'infra/**/*.test.ts',
+            'test/tidy/**/*.test.ts',
+            'test/laws/**/*.test.ts',
+            'test/parity/**/*.test.ts',
+          ],
+          testTimeout: 60_000,
+        },
+      },
       { test: { name: 'adapters', include: ['test/adapters/**/*.test.ts'], ...slow } },
       { test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], ...slow, testTimeout: 300_000 } },
       { test: { name: 'browser', include: ['test/browser/**/*.test.ts'], ...slow, testTimeout: 300_000 } },

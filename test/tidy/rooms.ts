@@ -13,7 +13,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'packages/pipelines': { mayImport: ['packages/contracts', 'packages/windowing'], pure: true },
   'packages/runtime': { mayImport: [] },
   'packages/transport': { mayImport: ['packages/contracts'] },
-  'packages/checkpoints': { mayImport: ['packages/contracts'] },
+  'packages/checkpoints': { mayImport: [] },
   'packages/serving': { mayImport: ['packages/contracts'] },
   'packages/lake': { mayImport: ['packages/contracts'] },
   'packages/fleet': { mayImport: ['packages/contracts', 'packages/runtime', 'packages/transport'] },
@@ -28,7 +28,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'packages/transport',
     ],
   },
-  'packages/testkit': { mayImport: ['packages/contracts', 'packages/pipelines', 'infra'] },
+  'packages/testkit': { mayImport: ['infra'] },
   'apps/bridge': { mayImport: ['packages/contracts', 'packages/runtime', 'packages/transport'] },
   'apps/stream': {
     mayImport: [
