@@ -1,0 +1,106 @@
+// The whole way in a browser: a recording played over MQTT; vans move, one goes silent and comes back, distances appear.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { launchBrowser } from '@km0/testkit/browser'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { PlatformUnderTest } from '../e2e/platform.ts'
+
+const ARTEFACTS = join(import.meta.dirname, '../artefacts/real-stack')
+const VANS = 12
+const MINUTE_MS = 60_000
+const LASTS_MS = 30 * MINUTE_MS
+const STEP_MS = 10_000
+/** Half an hour in a minute. */
+const SPEED = 30
+const SILENT_VAN = 'furgoneta-4'
+const SILENT_FROM_MS = 8 * MINUTE_MS
+const SILENT_UNTIL_MS = 20 * MINUTE_MS
+
+let browser: Browser | null = null
+try {
+  browser = await launchBrowser()
+} catch (error) {
+  console.warn(`SKIPPED: no browser can be started: ${String(error)}`)
+}
+
+/** Vans that go round Girona at 11 m/s, one of them silent for twelve minutes. */
+function recordingText(): string {
+  const startMs = Date.UTC(2026, 2, 3, 9)
+  const lines: string[] = []
+  for (let atMs = 0; atMs < LASTS_MS; atMs += STEP_MS) {
+    for (let number = 1; number <= VANS; number += 1) {
+      const van = `furgoneta-${number}`
+      if (van === SILENT_VAN && atMs >= SILENT_FROM_MS && atMs < SILENT_UNTIL_MS) continue
+      const turn = (atMs / 1000) * 0.002 + number
+      const lat = 41.98 + 0.05 * Math.sin(turn) * (1 + number / 20)
+      const lon = 2.82 + 0.067 * Math.cos(turn) * (1 + number / 20)
+      lines.push(JSON.stringify({ van, lat, lon, event_ms: startMs + atMs + number * 300 }))
+    }
+  }
+  return `${lines.join('\n')}\n`
+}
+
+describe.skipIf(browser === null)('the panel on the real stack', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'km0-recording-'))
+  let platform: PlatformUnderTest
+  let page: Page
+  const errors: string[] = []
+  const foreign: string[] = []
+
+  beforeAll(async () => {
+    mkdirSync(ARTEFACTS, { recursive: true })
+    const recording = join(folder, 'round.jsonl')
+    writeFileSync(recording, recordingText())
+    platform = await PlatformUnderTest.start(['--play', recording, '--speed', String(SPEED)])
+    const { url } = platform.addresses()
+    const context = await (browser as Browser).newContext({ viewport: { width: 1440, height: 900 } })
+    await context.addCookies([{ name: 'km0_locale', value: 'en', url }])
+    page = await context.newPage()
+    page.on('pageerror', (error) => errors.push(error.message))
+    page.on('request', (request) => {
+      if (!request.url().startsWith(url) && !/^(blob|data):/.test(request.url())) foreign.push(request.url())
+    })
+    await page.goto(url)
+  }, 180_000)
+
+  afterAll(async () => {
+    await browser?.close()
+    await platform?.stop()
+    rmSync(folder, { recursive: true, force: true })
+  })
+
+  const silentRow = () => page.locator(`li[data-van="${SILENT_VAN}"]`)
+
+  it('vans move on the map', async () => {
+    await page.locator('[data-status="ready"]').waitFor({ timeout: 60_000 })
+    await expect
+      .poll(async () => Number(await page.locator('[data-counter="moving"]').textContent()), { timeout: 40_000 })
+      .toBeGreaterThan(8)
+    const before = await page.locator('.maplibregl-canvas').screenshot()
+    await page.waitForTimeout(3_000)
+    expect(before.equals(await page.locator('.maplibregl-canvas').screenshot())).toBe(false)
+    await page.screenshot({ path: join(ARTEFACTS, 'moving.png') })
+  }, 120_000)
+
+  it('one goes silent: an episode with its duration', async () => {
+    await expect.poll(() => silentRow().getAttribute('data-band'), { timeout: 60_000 }).toMatch(/provisional|episode|long/)
+    await expect.poll(() => silentRow().getAttribute('data-band'), { timeout: 30_000 }).toMatch(/episode|long/)
+    await page.screenshot({ path: join(ARTEFACTS, 'silent.png') })
+  }, 100_000)
+
+  it('and comes back', async () => {
+    await silentRow().waitFor({ state: 'detached', timeout: 60_000 })
+    await page.screenshot({ path: join(ARTEFACTS, 'back.png') })
+  }, 70_000)
+
+  it('distances of windows that have closed are in the table', async () => {
+    await expect.poll(() => page.locator('tbody tr[data-van]').count(), { timeout: 60_000 }).toBe(VANS)
+    // 11 m/s for five minutes.
+    const text = await page.locator('tbody tr[data-van="furgoneta-1"]').textContent()
+    expect(text).toMatch(/[23]\.\d\d/)
+    expect(errors).toEqual([])
+    expect(foreign).toEqual([])
+  }, 70_000)
+})
