@@ -95,7 +95,7 @@ for (const picture of PICTURES) {
     })
   }
   await page
-    .locator('section[data-status="ready"]')
+    .locator('[data-status="ready"]')
     .waitFor({ timeout: 20_000 })
     .catch(() => console.log(picture.name, 'the map was not ready'))
   await wait(2_500)

@@ -9,6 +9,8 @@ import { readPlaces } from '../../apps/dashboard/src/server/places.ts'
 export const DASHBOARD = join(import.meta.dirname, '../../apps/dashboard')
 export const LABELS = join(DASHBOARD, 'public/map/labels.geo.json')
 
+let pages: ReturnType<typeof openPages> | undefined
+
 /** The panel's own server with its built pages, fed by any source, on a free port. */
 export async function startPanelUnderTest(
   source: PanelSource,
@@ -24,7 +26,11 @@ export async function startPanelUnderTest(
     source,
     metrics: new Registry(),
     mapStyleUrl: null,
-    pages: (server) => openPages(DASHBOARD, server),
+    // Once a process: each opening leaves listeners on it.
+    pages: (server) => {
+      pages ??= openPages(DASHBOARD, server)
+      return pages
+    },
     onError: (error, what) => console.error(what, error),
     ...(given.nowMs === undefined ? {} : { machineNowMs: given.nowMs }),
   })

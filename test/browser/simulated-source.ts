@@ -19,9 +19,9 @@ export interface SimulatedOptions {
   readonly unregistered?: readonly number[]
   /** Registered, never heard. */
   readonly neverSeen?: readonly number[]
-  /** Give no windows. */
+  /** Give no windows before `closeWindows`. */
   readonly withoutDistances?: boolean
-  /** Give nothing at all until `resume`. */
+  /** Give nothing but the register. */
   readonly empty?: boolean
 }
 
@@ -41,11 +41,13 @@ export class SimulatedSource implements PanelSource {
   #timer: NodeJS.Timeout | undefined
   #windowEndMs = 0
   #feedStoppedMs: number | null = null
+  #windowsHeld: boolean
   refuseAcknowledgements = false
 
   constructor(options: SimulatedOptions) {
     this.#options = options
     this.#nowMs = options.nowMs ?? Date.now
+    this.#windowsHeld = options.withoutDistances === true
     const startMs = this.#nowMs()
     const towns = readTowns(options.labelsFile)
     const never = new Set(options.neverSeen ?? [])
@@ -92,6 +94,14 @@ export class SimulatedSource implements PanelSource {
     this.#silentSinceMs.delete(van)
     const found = this.#vans.find((one) => one.name === van)
     if (found !== undefined) this.#point(found, this.#nowMs())
+  }
+
+  /** Closes every window up to now, as if they had been held back until this moment. */
+  closeWindows(): void {
+    this.#windowsHeld = false
+    const newestEndMs = Math.floor((this.#nowMs() - 50_000) / MINUTE_MS) * MINUTE_MS
+    for (let endMs = newestEndMs - 34 * MINUTE_MS; endMs <= newestEndMs; endMs += MINUTE_MS) this.#windows(endMs)
+    this.#windowEndMs = newestEndMs
   }
 
   /** No records and no heartbeats from now on, as if the bridge were away since `agoMs`. */
@@ -187,7 +197,7 @@ export class SimulatedSource implements PanelSource {
   }
 
   #windows(endMs: number): void {
-    if (this.#options.withoutDistances === true) return
+    if (this.#windowsHeld) return
     for (const van of this.#vans) {
       const lastMs = Math.min(endMs, this.#silentSinceMs.get(van.name) ?? endMs)
       const startMs = endMs - 5 * MINUTE_MS

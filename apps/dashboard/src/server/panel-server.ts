@@ -118,7 +118,8 @@ export async function startPanelServer(options: PanelServerOptions): Promise<Pan
     close: async () => {
       hub.stop()
       await options.source.stop()
-      sockets.disconnectSockets(true)
+      // The transports only: a disconnect packet would tell browsers not to come back.
+      sockets.engine.close()
       await closeServer(server)
     },
   }

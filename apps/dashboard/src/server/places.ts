@@ -1,3 +1,4 @@
+/// <reference path="../types/which-polygon.d.ts" />
 import { readFileSync } from 'node:fs'
 import whichPolygon from 'which-polygon'
 

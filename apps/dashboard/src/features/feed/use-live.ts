@@ -17,6 +17,7 @@ export interface Live {
 
 /** A first connection that takes longer is worth a word. */
 const FAILED_AFTER_MS = 6_000
+const RECONNECT_MS = 500
 
 /** The panel's live data: one socket for as long as the page is open. */
 export function useLive(): Live {
@@ -27,7 +28,7 @@ export function useLive(): Live {
     const set = (connection: Connection) => setLive({ model, connection })
     const socket: Socket<ServerToPanel, PanelToServer> = io({
       transports: ['websocket', 'polling'],
-      reconnectionDelay: 500,
+      reconnectionDelay: RECONNECT_MS,
       reconnectionDelayMax: 2_000,
       timeout: 5_000,
     })
@@ -51,13 +52,17 @@ export function useLive(): Live {
       model = next
       set('connected')
     })
-    socket.on('disconnect', () => {
+    let again: ReturnType<typeof setTimeout> | undefined
+    socket.on('disconnect', (reason) => {
+      // The one case in which the client would not come back by itself.
+      if (reason === 'io server disconnect') again = setTimeout(() => socket.connect(), RECONNECT_MS)
       // The sequence may begin anew when the server comes back: only its snapshot counts.
       resyncing = true
       set(model === null ? 'connecting' : 'lost')
     })
     return () => {
       clearTimeout(failed)
+      clearTimeout(again)
       socket.disconnect()
     }
   }, [])

@@ -78,13 +78,7 @@ export default function MapView(props: MapViewProps) {
   }, [selected?.van, focus])
 
   return (
-    <section
-      className={styles.view}
-      aria-label={t('title')}
-      data-dimmed={props.dimmed}
-      data-selected={selected !== null}
-      data-status={status}
-    >
+    <div className={styles.view} data-dimmed={props.dimmed} data-selected={selected !== null} data-status={status}>
       <div ref={container} className={styles.canvas} />
       {status === 'loading' && <p className={styles.notice}>{t('loading')}</p>}
       {status === 'failed' && (
@@ -113,6 +107,6 @@ export default function MapView(props: MapViewProps) {
           <StateIcon state="moving" doubtful /> {t('legendDoubtful')}
         </li>
       </ul>
-    </section>
+    </div>
   )
 }
