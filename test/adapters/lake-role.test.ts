@@ -4,9 +4,10 @@ import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { TOPICS } from '@km0/contracts'
+import { DEFAULT_POSITIONS_SETTINGS, TOPICS } from '@km0/contracts'
 import { freePort } from '@km0/infra/embedded/ports'
 import { DEAD_LETTERS, LATE_POSITIONS, type Lake, type LakeTable, lakeStatus, openLake, POSITIONS, readLog } from '@km0/lake'
+import { createPositionsBatch } from '@km0/pipelines'
 import { startServices, type TestServices } from '@km0/testkit/services'
 import { type Log, openLog } from '@km0/transport'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
@@ -208,6 +209,25 @@ it('answers `km0 lake`', () => {
   expect(km0(...words)).toMatchObject({ status: 0, out: expect.stringMatching(/^[0-9]+ rows of positions/) })
   expect(km0(...words)).toMatchObject({ status: 2, err: expect.stringMatching(/exists already/) })
   expect(km0('lake', 'export', '--format', 'delta')).toMatchObject({ status: 2, err: expect.stringMatching(/delta is not written/) })
+})
+
+it('computes results of a range, equal to a batch run over the log: `km0 lake results`', async () => {
+  const range = { fromMs: Math.floor(START_MS / 60_000) * 60_000 + 120_000, toMs: Math.floor(START_MS / 60_000) * 60_000 + 420_000 }
+  const whole = createPositionsBatch(DEFAULT_POSITIONS_SETTINGS, range)
+  for await (const { partition, records } of log.readTopic({ topic: TOPICS.positions.name }))
+    for (const { offset, timestampMs, key, value: bytes } of records)
+      whole.onRecord(partition, offset, timestampMs, key, String(bytes), bytes?.length ?? 0, true)
+  const expected = whole.rows().map(({ key, value }) => `{"key":${JSON.stringify(key)},"value":${value}}`)
+  const { status, out, err } = km0('lake', 'results', '--from', String(range.fromMs), '--to', String(range.toMs))
+  expect({ status, lines: out.trim().split('\n') }).toEqual({ status: 0, lines: expected })
+  expect(err).toMatch(/^\d+ rows from \d+ points, version \d+ of the lake\n$/)
+  expect(expected.length).toBeGreaterThan(20)
+  const one = km0('lake', 'results', '--from', String(range.fromMs), '--to', String(range.toMs), '--van', 'van-2', '--kind', 'distancia')
+  expect(one.out.trim().split('\n')).toEqual(expected.filter((line) => line.includes('"distancia|van-2|')))
+  expect(km0('lake', 'results', '--from', '2026-01-01', '--to', '2026-02-01')).toMatchObject({
+    status: 2,
+    err: expect.stringMatching(/seven days/),
+  })
 })
 
 it('says that there is no lake yet', () => {

@@ -4,11 +4,12 @@ import { type Command, CommandError } from './command.ts'
 import { depotsImport } from './depots-import.ts'
 import { epochRaise } from './epoch-raise.ts'
 import { lakeExport, lakeFiles } from './lake-export.ts'
+import { lakeResults } from './lake-results.ts'
 import { lakeSql } from './lake-sql.ts'
 import { lakeStatusCommand } from './lake-status.ts'
 import { vansImport } from './vans-import.ts'
 
-const COMMANDS: readonly Command[] = [depotsImport, vansImport, epochRaise, lakeStatusCommand, lakeSql, lakeExport, lakeFiles]
+const COMMANDS: readonly Command[] = [depotsImport, vansImport, epochRaise, lakeStatusCommand, lakeSql, lakeResults, lakeExport, lakeFiles]
 
 function overview(): string {
   const width = Math.max(...COMMANDS.map(({ words }) => words.join(' ').length))
