@@ -62,7 +62,7 @@ export function isKafkaError(error: unknown): boolean {
 }
 
 /** Kafka's name of the protocol error at the bottom of a chain of causes; null when there is none. */
-function kafkaType(error: unknown): string | null {
+export function kafkaType(error: unknown): string | null {
   for (let current: unknown = error, depth = 0; current instanceof Error && depth < 10; current = current.cause, depth += 1) {
     if ('type' in current && typeof current.type === 'string' && current.type !== '') return current.type
     // kafkajs names the original of an exhausted retry so.

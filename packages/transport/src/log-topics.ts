@@ -1,5 +1,7 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { TopicDefinition } from '@km0/contracts'
 import type { Admin } from 'kafkajs'
+import { kafkaType } from './log-errors.ts'
 
 /** What an installation changes of the table of topics. */
 export interface TopicOverride {
@@ -16,6 +18,11 @@ export const MAX_BATCH_BYTES = 1_048_588
 
 /** Kafka's number of the kind of resource whose settings are asked for: a topic. kafkajs' own constant is not visible to ES modules. */
 const TOPIC_RESOURCE = 2
+
+/** Longest time until a broker answers for a topic that was created. */
+const KNOWN_WITHIN_MS = 15_000
+const ASK_EVERY_MS = 100
+const NOT_YET = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE', 'NOT_LEADER_FOR_PARTITION'])
 
 /** Compaction and retention work on closed segments only; a quiet topic must close its own too. */
 const SEGMENT_MS = 3_600_000
@@ -42,16 +49,18 @@ export async function ensureTopics(
   overrides: Readonly<Record<string, TopicOverride>> = {},
 ): Promise<Map<string, number>> {
   const existing = new Set(await admin.listTopics())
+  const created: string[] = []
   for (const definition of definitions) {
     const override = overrides[definition.name]
     if (existing.has(definition.name)) {
       await alignConfig(admin, definition, override)
       continue
     }
+    created.push(definition.name)
     const entries = Object.entries(topicConfig(definition, override)).map(([name, value]) => ({ name, value }))
     // Resolves false, without an error, when another program was quicker.
     await admin.createTopics({
-      waitForLeaders: true,
+      waitForLeaders: false,
       topics: [
         {
           topic: definition.name,
@@ -62,10 +71,25 @@ export async function ensureTopics(
       ],
     })
   }
-  return countPartitions(
-    admin,
-    definitions.map((definition) => definition.name),
-  )
+  const names = definitions.map((definition) => definition.name)
+  const partitions = await untilKnown(() => countPartitions(admin, names))
+  for (const topic of created) await untilKnown(() => admin.fetchTopicOffsets(topic))
+  return partitions
+}
+
+/**
+ * The answer to a question about topics that exist. A broker denies a topic for some time after its controller has created it, and
+ * answers for its partitions later still; kafkajs' own wait takes that for an error.
+ */
+async function untilKnown<Answer>(ask: () => Promise<Answer>): Promise<Answer> {
+  for (let leftMs = KNOWN_WITHIN_MS; ; leftMs -= ASK_EVERY_MS) {
+    try {
+      return await ask()
+    } catch (error) {
+      if (leftMs <= 0 || !NOT_YET.has(kafkaType(error) ?? '')) throw error
+    }
+    await sleep(ASK_EVERY_MS)
+  }
 }
 
 /** Number of partitions of each topic. Rejects when one does not exist. */
