@@ -96,8 +96,8 @@ function measure(name: string, log: Log, feed: Feed, after?: () => string): void
   console.log(`${name.padEnd(36)} ${perRecord(wallMs * 1000)} µs a record, ${perRecord(cpuUs)} µs of CPU ${note}`)
 }
 
-function live(name: string, log: Log, livePoints: boolean): void {
-  const host = createPositionsHost({ ...DEFAULT_POSITIONS_SETTINGS, livePoints })
+function live(name: string, log: Log, livePoints: boolean, coalesceLivePoints = false): void {
+  const host = createPositionsHost({ ...DEFAULT_POSITIONS_SETTINGS, livePoints }, null, { coalesceLivePoints })
   let emitted = 0
   const feed: Feed = (offset, timestampMs, text) => {
     host.onRecord(0, offset, timestampMs, null, text, text.length, true)
@@ -110,6 +110,7 @@ const input = positions()
 measure('decoding alone', input, (_offset, _timestampMs, text) => readPositionRecord(text, text.length, true, true))
 measure('JSON.parse alone', input, (_offset, _timestampMs, text) => JSON.parse(text))
 live('positions live, without live points', input, false)
+live('positions live, newest live points', input, true, true)
 live('positions live, with live points', input, true)
 const batch = createPositionsBatch()
 measure(

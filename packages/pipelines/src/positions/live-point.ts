@@ -69,27 +69,33 @@ export class LivePointOperator {
 
   private row(points: LiveState): LiveRow {
     const at = points.length - POINT_NUMBERS
-    const baseAt = this.baseOf(points, at)
     const stopped = this.isStopped(points, at)
-    if (baseAt < 0) return { speedMmPerS: null, headingDegrees: null, doubtful: false, stopped }
-    const durationMs = points[at]! - points[baseAt]!
-    const stepMm = lengthMm(points, baseAt, points, at)
-    if (this.rules.isJump(stepMm, durationMs)) return { speedMmPerS: null, headingDegrees: null, doubtful: true, stopped }
-    const headingDegrees = stepMm === 0 ? null : bearingDegrees(points[baseAt + 1]!, points[baseAt + 2]!, points[at + 1]!, points[at + 2]!)
-    return { speedMmPerS: Math.floor((stepMm * 1000) / durationMs + 0.5), headingDegrees, doubtful: false, stopped }
+    let fromAt = at - POINT_NUMBERS
+    if (!this.isWithinStep(points, fromAt, at)) return { speedMmPerS: null, headingDegrees: null, doubtful: false, stopped }
+    let stepMm = lengthMm(points, fromAt, points, at)
+    if (this.rules.isJump(stepMm, points[at]! - points[fromAt]!)) {
+      if (!this.isOddOneOut(points, fromAt)) return { speedMmPerS: null, headingDegrees: null, doubtful: true, stopped }
+      fromAt -= POINT_NUMBERS
+      stepMm = lengthMm(points, fromAt, points, at)
+    }
+    const speedMmPerS = Math.floor((stepMm * 1000) / (points[at]! - points[fromAt]!) + 0.5)
+    const headingDegrees = stepMm === 0 ? null : bearingDegrees(points[fromAt + 1]!, points[fromAt + 2]!, points[at + 1]!, points[at + 2]!)
+    return { speedMmPerS, headingDegrees, doubtful: false, stopped }
+  }
+
+  /** Whether there is a point at `fromAt` that is near enough in time for a segment to the one at `at`. */
+  private isWithinStep(points: LiveState, fromAt: number, at: number): boolean {
+    return fromAt >= 0 && points[at]! - points[fromAt]! <= this.rules.maxSegmentMs
   }
 
   /**
-   * The point from which the step to the newest is judged: the one before it, or, when that one is the odd one out (a jump leads to it and
-   * another away, and none does without it), the one before that. Negative when it is too far back for a segment.
+   * Whether the point at `oddAt`, from which a jump leads to the newest, is the odd one out: a jump leads to it from the point before, and none
+   * leads from there to the newest.
    */
-  private baseOf(points: LiveState, at: number): number {
-    const before = at - POINT_NUMBERS
-    if (before < 0 || points[at]! - points[before]! > this.rules.maxSegmentMs) return -1
-    const earlier = before - POINT_NUMBERS
-    if (earlier < 0 || points[at]! - points[earlier]! > this.rules.maxSegmentMs) return before
-    const oddOneOut = this.jumps(points, before, at) && this.jumps(points, earlier, before) && !this.jumps(points, earlier, at)
-    return oddOneOut ? earlier : before
+  private isOddOneOut(points: LiveState, oddAt: number): boolean {
+    const earlier = oddAt - POINT_NUMBERS
+    const newest = oddAt + POINT_NUMBERS
+    return this.isWithinStep(points, earlier, newest) && this.jumps(points, earlier, oddAt) && !this.jumps(points, earlier, newest)
   }
 
   private jumps(points: LiveState, fromAt: number, toAt: number): boolean {
