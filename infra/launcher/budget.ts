@@ -3,6 +3,9 @@ import type { TopicOverride } from '@km0/transport/log-topics'
 
 const MIB = 1024 * 1024
 
+/** Messages that the embedded broker keeps for one session: ten hours of 140 vans. */
+const BROKER_QUEUE_MESSAGES = 1_000_000
+
 /** Default of KM0_MAX_DATA_BYTES. */
 export const DEFAULT_MAX_DATA_BYTES = 2_000_000_000
 export const LEAST_MAX_DATA_BYTES = 500 * MIB
@@ -32,7 +35,8 @@ const SEGMENTS_IN_A_SHARE = 4
 const SEGMENT_BYTES = { least: MIB, most: 64 * MIB }
 
 export interface DataBudget {
-  readonly brokerQueueBytes: number
+  /** Limits of one session's queue at the embedded broker. */
+  readonly brokerQueue: { readonly messages: number; readonly bytes: number }
   /** Days that rows stay in PostgreSQL, at least one. */
   readonly retentionDays: { readonly results: number; readonly tracks: number }
   /** By topic: retention and segment size of each partition, so that all partitions full hold no more than the log's share. */
@@ -62,7 +66,7 @@ export function divideData(maxDataBytes: number, topics: readonly TopicDefinitio
   })
   const days = (share: number, dayBytes: number) => Math.min(MOST_DAYS, Math.max(1, Math.floor((maxDataBytes * share) / dayBytes)))
   return {
-    brokerQueueBytes: Math.floor(maxDataBytes * BROKER_SHARE),
+    brokerQueue: { messages: BROKER_QUEUE_MESSAGES, bytes: Math.floor(maxDataBytes * BROKER_SHARE) },
     retentionDays: { results: days(RESULTS_SHARE, RESULT_DAY_BYTES), tracks: days(TRACKS_SHARE, TRACK_DAY_BYTES) },
     topics: Object.fromEntries(overrides),
   }

@@ -53,6 +53,16 @@ describe('the table of parts', () => {
     }
   })
 
+  it('tells the bridge what the embedded broker keeps for it, and nothing of another broker', () => {
+    const bridgeOf = (more: Partial<PartsOptions>) =>
+      partsTable({ ...options, ...more }).find((part) => part.name === 'bridge')?.environment
+    expect(bridgeOf({ brokerQueue: { messages: 10, bytes: 2_000 } })).toMatchObject({
+      KM0_BROKER_QUEUE_MESSAGES: '10',
+      KM0_BROKER_QUEUE_BYTES: '2000',
+    })
+    expect(bridgeOf({})).not.toHaveProperty('KM0_BROKER_QUEUE_MESSAGES')
+  })
+
   it("runs on the machine's clock without a fleet", () => {
     const parts = partsTable({ ...options, fleet: 'none' })
     expect(parts.map((part) => part.name)).not.toContain('fleet')

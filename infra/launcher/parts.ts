@@ -29,6 +29,8 @@ export interface PartsOptions {
   readonly panelPort: number
   /** Days that rows stay in PostgreSQL. */
   readonly retentionDays: { readonly results: number; readonly tracks: number }
+  /** What the embedded broker keeps for the bridge while it is away; absent where another broker is used. */
+  readonly brokerQueue?: { readonly messages: number; readonly bytes: number }
   /** A free port for each other part, by name. */
   readonly portOf: (name: string) => number
 }
@@ -82,7 +84,7 @@ export function partsTable(options: PartsOptions): Part[] {
   }
   const stream = 'apps/stream/dist/main.js'
   const parts = [
-    row('bridge', 'apps/bridge/dist/main.js', [], { stopStage: 2 }, { KM0_BRIDGE_STOP_MS: String(BRIDGE_STOP_MS) }),
+    row('bridge', 'apps/bridge/dist/main.js', [], { stopStage: 2 }, bridgeSettings(options)),
     row('stream-positions', stream, ['--role', 'positions'], { stopStage: 3 }),
     row(
       'stream-serving',
@@ -116,6 +118,14 @@ export function partsTable(options: PartsOptions): Part[] {
       dependsOn: everyOther,
     }),
   ]
+}
+
+function bridgeSettings({ brokerQueue }: PartsOptions): Readonly<Record<string, string>> {
+  const limits = brokerQueue && {
+    KM0_BROKER_QUEUE_MESSAGES: String(brokerQueue.messages),
+    KM0_BROKER_QUEUE_BYTES: String(brokerQueue.bytes),
+  }
+  return { KM0_BRIDGE_STOP_MS: String(BRIDGE_STOP_MS), ...limits }
 }
 
 /** The demo lives its last half hour first and remembers its clock, so that a second start fills from where the first one ended. */

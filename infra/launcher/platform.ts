@@ -58,7 +58,7 @@ export class Platform {
       dataDir,
       logDir,
       guard,
-      brokerQueueBytes: budget.brokerQueueBytes,
+      brokerQueue: budget.brokerQueue,
       environment: process.env,
       say,
     })
@@ -78,6 +78,8 @@ export class Platform {
       fleet,
       panelPort,
       retentionDays: budget.retentionDays,
+      // A broker that runs elsewhere has its own limits; whoever names it may name them too.
+      ...(process.env.MQTT_URL ? {} : { brokerQueue: budget.brokerQueue }),
       portOf: (name) => ports.get(name) ?? 0,
     })
     const prepareFleet = async () => {

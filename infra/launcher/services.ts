@@ -27,7 +27,7 @@ export interface ServicesOptions {
   readonly dataDir: string
   readonly logDir: string
   readonly guard: Guard
-  readonly brokerQueueBytes: number
+  readonly brokerQueue: { readonly messages: number; readonly bytes: number }
   readonly environment: NodeJS.ProcessEnv
   readonly say: (line: string) => void
 }
@@ -64,9 +64,14 @@ export async function startPlatformServices(options: ServicesOptions): Promise<S
       embedded('postgres', POSTGRES_PORT, () => startPostgres({ ...place('postgres'), port: POSTGRES_PORT })).then(({ url }) => url),
     REDIS_URL || embedded('redis', REDIS_PORT, () => startRedis({ ...place('redis'), port: REDIS_PORT })).then(({ url }) => url),
     MQTT_URL ||
-      embedded('mqtt', MQTT_PORT, () => startBroker({ ...place('mqtt'), port: MQTT_PORT, maxQueuedBytes: options.brokerQueueBytes })).then(
-        ({ url }) => url,
-      ),
+      embedded('mqtt', MQTT_PORT, () =>
+        startBroker({
+          ...place('mqtt'),
+          port: MQTT_PORT,
+          maxQueuedMessages: options.brokerQueue.messages,
+          maxQueuedBytes: options.brokerQueue.bytes,
+        }),
+      ).then(({ url }) => url),
   ])
   const stop = async () => {
     await Promise.all(keepers.map((keeper) => keeper.stop()))

@@ -5,6 +5,7 @@ import { type MqttInput, openMqttInput } from '@km0/transport/mqtt-input'
 import { HEARTBEAT_ALARM_MS, type HealthSituation, registerHealth } from './bridge-health.ts'
 import { BridgeCounters, registerGauges } from './counters.ts'
 import { DECODERS } from './decoders/table.ts'
+import { OutageBudget } from './outage-budget.ts'
 import { Pipeline } from './pipeline.ts'
 import type { BridgeSettings } from './settings.ts'
 import { readInForce } from './settings-in-force.ts'
@@ -28,6 +29,7 @@ export class Bridge {
   readonly #parts: BridgeParts
   readonly #counters: BridgeCounters
   readonly #pipeline: Pipeline
+  readonly #budget: OutageBudget
   readonly #startedMs = Date.now()
   #input: MqttInput | null = null
   #connectedSinceMs: number | null = null
@@ -38,6 +40,8 @@ export class Bridge {
   constructor(parts: BridgeParts) {
     const { settings, log, logger, metrics, health } = parts
     this.#parts = parts
+    const limits = { messages: settings.KM0_BROKER_QUEUE_MESSAGES, bytes: settings.KM0_BROKER_QUEUE_BYTES }
+    this.#budget = new OutageBudget(limits, settings.KM0_BRIDGE_BACKLOG_LIMIT_MS)
     this.#counters = new BridgeCounters(metrics)
     this.#pipeline = new Pipeline({
       settings,
@@ -132,6 +136,8 @@ export class Bridge {
   }
 
   #everySecond(): void {
+    const taking = this.#input?.subscribed() === true && !this.#input.held()
+    this.#budget.observe(Date.now(), this.#pipeline.state.received, taking)
     const reason = this.#pipeline.beatWhenDue()
     if (reason !== null) this.#counters.countHeld(reason, TICK_MS / 1000)
   }
@@ -163,6 +169,7 @@ export class Bridge {
       secondsSinceMessage: since(lastMessageMs),
       secondsSinceHeartbeat: since(lastBeatMs),
       heartbeatAlarm: this.#heartbeatAlarm(),
+      outageBudgetSeconds: this.#budget.secondsLeft,
     }
   }
 }

@@ -25,6 +25,8 @@ export interface BridgeGauges {
   readonly secondsSinceMessage: number | null
   readonly secondsSinceHeartbeat: number | null
   readonly heartbeatAlarm: boolean
+  /** Null where the broker's limits are not known. */
+  readonly outageBudgetSeconds: number | null
 }
 
 /** Everything that the bridge counts, under Prometheus names. Counters begin at 0 with the process. */
@@ -108,4 +110,9 @@ export function registerGauges(metrics: Registry, read: () => BridgeGauges): voi
   gauge('seconds_since_message', 'seconds since the last MQTT message, NaN before the first', (gauges) => gauges.secondsSinceMessage)
   gauge('seconds_since_heartbeat', 'seconds since the last heartbeat, NaN before the first', (gauges) => gauges.secondsSinceHeartbeat)
   gauge('heartbeat_alarm', '1 when heartbeats are held back longer than a backlog explains', (gauges) => Number(gauges.heartbeatAlarm))
+  gauge(
+    'outage_budget_seconds',
+    'seconds that the broker can go on holding the messages of the fleet at the present rate, NaN where its limits are not known',
+    (gauges) => gauges.outageBudgetSeconds,
+  )
 }

@@ -32,6 +32,7 @@ const ITEM_OVERHEAD_BYTES = 200
 export class Intake {
   readonly #parts: IntakeParts
   #lastMessageMs: number | null = null
+  #received = { messages: 0, bytes: 0 }
 
   constructor(parts: IntakeParts) {
     this.#parts = parts
@@ -42,11 +43,20 @@ export class Intake {
     return this.#lastMessageMs
   }
 
+  /** Deliveries and their bytes (topic and payload) since the start. */
+  get received(): { readonly messages: number; readonly bytes: number } {
+    return this.#received
+  }
+
   /** Takes one delivery; `hold` when the queue has no room for another. */
   take(delivery: MqttDelivery): 'more' | 'hold' {
     const { queue, counters, machineMs, play } = this.#parts
     this.#lastMessageMs = machineMs()
     counters.countReceived()
+    this.#received = {
+      messages: this.#received.messages + 1,
+      bytes: this.#received.bytes + Buffer.byteLength(delivery.topic) + delivery.payload.length,
+    }
     const key = deliveryKey(delivery.topic, delivery.payload, delivery.retain)
     const acknowledger: Acknowledger = {
       connection: delivery.connection,

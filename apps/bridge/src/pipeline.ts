@@ -158,6 +158,7 @@ export class Pipeline {
       queueMessages: this.#queue.messages,
       queueBytes: this.#queue.bytes,
       lastMessageMs: this.#intake.lastMessageMs,
+      received: this.#intake.received,
       lastBeatMs: this.#control.lastBeatMs,
     }
   }

@@ -28,6 +28,13 @@ export const bridgeEnvironment = commonEnvironment.extend({
   KM0_BRIDGE_BATCH_RECORDS: count(2_000, 1, 20_000).describe('records in one request to Kafka'),
   KM0_BRIDGE_SETTLE_MS: count(30_000, 0, 600_000).describe('no heartbeats for so long after a connection'),
   KM0_BRIDGE_BACKLOG_LIMIT_MS: count(120_000, 0, 3_600_000).describe('a late fleet holds heartbeats back for so long after an outage'),
+  KM0_BROKER_QUEUE_MESSAGES: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .optional()
+    .describe('messages that the broker keeps for the bridge while it is away; default: not known, and no outage budget is told'),
+  KM0_BROKER_QUEUE_BYTES: z.coerce.number().int().min(1).optional().describe('bytes of them, 100 a message for its frame included'),
   KM0_BRIDGE_STOP_MS: count(6_000, 0, 60_000).describe('time to empty the queue at the end'),
 })
 
