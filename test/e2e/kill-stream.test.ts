@@ -64,7 +64,13 @@ function damageNewestCheckpoints(): number {
 const applied = (process: StreamProcess) => process.metric('km0_stream_records_total')
 
 describe('jobs that are killed', () => {
-  const all = generatedLog({ seed: 7, vans: 60, minutes: 120, endMs: Math.floor(Date.now() / 60_000) * 60_000, partitions: TOPICS.positions.partitions })
+  const all = generatedLog({
+    seed: 7,
+    vans: 60,
+    minutes: 120,
+    endMs: Math.floor(Date.now() / 60_000) * 60_000,
+    partitions: TOPICS.positions.partitions,
+  })
   const third = Math.floor(all.length / 3)
 
   it('leave the same results as jobs that were never interrupted', async () => {
