@@ -8,9 +8,9 @@ describe('errors of the log', () => {
     const refused = kafkaError('KafkaJSProtocolError', { type: 'INVALID_TIMESTAMP' })
     expect(typedError(refused)).toBeInstanceOf(LogRefusedError)
     expect(typedError(refused)).toMatchObject({ reason: 'INVALID_TIMESTAMP' })
-    expect(typedError(kafkaError('KafkaJSNonRetriableError', { cause: kafkaError('KafkaJSNumberOfRetriesExceeded', { cause: refused }) }))).toBeInstanceOf(
-      LogRefusedError,
-    )
+    expect(
+      typedError(kafkaError('KafkaJSNonRetriableError', { cause: kafkaError('KafkaJSNumberOfRetriesExceeded', { cause: refused }) })),
+    ).toBeInstanceOf(LogRefusedError)
     expect(typedError(kafkaError('KafkaJSNonRetriableError', { originalError: refused }))).toBeInstanceOf(LogRefusedError)
     expect(typedError(kafkaError('KafkaJSProtocolError', { type: 'INVALID_PRODUCER_EPOCH' }))).toBeInstanceOf(LogFencedError)
     expect(typedError(kafkaError('KafkaJSConnectionError'))).toBeInstanceOf(LogUnavailableError)

@@ -19,7 +19,8 @@ describe('requests of a producer', () => {
     const records = Array.from({ length: 50 }, (_, index) => record('a', String(index), 100_000))
     const requests = requestsOf(records)
     expect(requests.length).toBeGreaterThan(4)
-    for (const [topic] of requests) expect(topic?.messages.reduce((sum, { value }) => sum + (value?.length ?? 0), 0)).toBeLessThan(1_000_000)
+    for (const [topic] of requests)
+      expect(topic?.messages.reduce((sum, { value }) => sum + (value?.length ?? 0), 0)).toBeLessThan(1_000_000)
     expect(requests.flatMap(([topic]) => topic?.messages.map(({ key }) => key))).toEqual(records.map(({ key }) => key))
   })
 
@@ -28,7 +29,10 @@ describe('requests of a producer', () => {
   })
 
   it('carry partition, timestamp and headers only where they are said', () => {
-    const [request] = requestsOf([{ topic: 'a', key: null, value: null, partition: 0, timestampMs: 5, headers: { h: '1' } }, record('a', 'k')])
+    const [request] = requestsOf([
+      { topic: 'a', key: null, value: null, partition: 0, timestampMs: 5, headers: { h: '1' } },
+      record('a', 'k'),
+    ])
     expect(request?.[0]?.messages).toEqual([
       { key: null, value: null, partition: 0, timestamp: '5', headers: { h: '1' } },
       { key: 'k', value: 'x'.repeat(10) },
