@@ -52,7 +52,7 @@ async function storedTexts(lake: Lake, partition: number): Promise<Map<number, s
   return texts
 }
 
-it(`stores every record once, whenever the writer is killed (${KILLS} times)`, { timeout: 240_000 }, async (test) => {
+it(`stores every record once, whenever the writer is killed (${KILLS} times)`, { timeout: 400_000 }, async (test) => {
   test.skip(missing !== null, missing ?? '')
   let stored = 0
   let kills = 0

@@ -202,7 +202,7 @@ it('reads itself as it was, until the snapshot is forgotten', async () => {
 })
 
 it('grows a column without rewriting: old rows read as null, an older version goes on writing', async () => {
-  const { lake, writer: old } = await newLake('growth', 0)
+  const { lake, writer: old } = await newLake('growth', 1)
   await old.nextOffset(POSITIONS, 0)
   await old.append([batchOf(POSITIONS, [position(0, 0, 'a', START_MS, { bateria: 71 })], 0)])
   const before = await exactFiles(lake, POSITIONS)
@@ -289,6 +289,60 @@ it('exports a range and names its exact files', async () => {
     firstDay: '2026-09-14',
   })
   expect(status.partitions).toMatchObject([{ table: 'positions', partition: 0, epoch: 1, nextOffset: 31, rows: 31 }])
+  lake.close()
+})
+
+it('does its upkeep beside writers of other partitions and readers, and nobody stops', { timeout: 120_000 }, async () => {
+  const { lake } = await newLake('beside', 40)
+  const upkeep = await openLake(lakeSettings(services, 'beside', { inlineRows: 40 }))
+  let isWriting = true
+  let rounds = 0
+  let reads = 0
+  const write = async (partition: number) => {
+    const writer = new LakeWriter(lake, 1)
+    let next = await writer.nextOffset(POSITIONS, partition)
+    for (let number = 0; number < 25; number += 1) {
+      const count = 10 + ((number * 37 + partition * 13) % 90)
+      const records = Array.from({ length: count }, (_, index) =>
+        position(partition, next + index, `v${partition}`, START_MS + (next + index) * 90_000),
+      )
+      await writer.append([batchOf(POSITIONS, records, next)])
+      next += count
+    }
+    return next
+  }
+  const tidy = async () => {
+    for (; isWriting; rounds += 1) await maintain(upkeep, { keepSnapshotsMs: 5_000, keepFilesMs: HOUR_MS }, Date.now())
+  }
+  const read = async () => {
+    for (let before = 0; isWriting; reads += 1) {
+      const { rowCount } = await readPositions(lake, { fromMs: START_MS, toMs: START_MS + 1_000 * HOUR_MS })
+      expect(rowCount).toBeGreaterThanOrEqual(before)
+      before = rowCount
+    }
+  }
+  const writing = Promise.all([write(0), write(1)]).finally(() => {
+    isWriting = false
+  })
+  const [ends] = await Promise.all([writing, tidy(), read()])
+  const { partition, offset } = await readPositions(lake, { fromMs: START_MS, toMs: START_MS + 1_000 * HOUR_MS })
+  const places = new Set(offset.map((value, row) => value * 2 + (partition[row] ?? 0)))
+  expect([offset.length, places.size]).toEqual([ends[0] + ends[1], ends[0] + ends[1]])
+  expect(Math.min(rounds, reads)).toBeGreaterThan(1)
+  // Of each offset one row is left in the catalog, and no file.
+  await maintain(upkeep, { keepSnapshotsMs: 0, keepFilesMs: HOUR_MS }, Date.now() + 1_000)
+  const left = await upkeep.use(async (connection) => {
+    const catalog = 'lake_catalog.lake_beside'
+    const tables = await connection.all<{ name: string; files: number }>(
+      `SELECT i.table_name AS name, (SELECT count(*)::INTEGER FROM ${catalog}.ducklake_data_file f WHERE f.table_id = t.table_id) AS files
+        FROM ${catalog}.ducklake_inlined_data_tables i JOIN ${catalog}.ducklake_table t USING (table_id) WHERE starts_with(t.table_name, 'offsets_')`,
+    )
+    const rows = tables.map(({ name }) => connection.all<{ n: number }>(`SELECT count(*)::INTEGER AS n FROM ${catalog}.${name}`))
+    return { files: tables.map(({ files }) => files), rows: (await Promise.all(rows)).map(([row]) => row?.n) }
+  })
+  expect(left).toEqual({ files: [0, 0], rows: [1, 1] })
+  console.log(`${rounds} rounds of upkeep and ${reads} reads beside ${ends[0] + ends[1]} rows`)
+  upkeep.close()
   lake.close()
 })
 

@@ -20,7 +20,7 @@ export const lakeEnvironment = z.object({
   KM0_LAKE_MEMORY_MIB: count(DEFAULT_LAKE_SETTINGS.memoryLimitMib),
   KM0_LAKE_THREADS: count(DEFAULT_LAKE_SETTINGS.threads),
   /** Appends of at most so many rows stay in the catalog until the next flush. */
-  KM0_LAKE_INLINE_ROWS: z.coerce.number().int().min(0).default(DEFAULT_LAKE_SETTINGS.inlineRows),
+  KM0_LAKE_INLINE_ROWS: z.coerce.number().int().min(1).default(DEFAULT_LAKE_SETTINGS.inlineRows),
   /** host:port of an S3-compatible store; absent: the provider's own. */
   KM0_LAKE_S3_ENDPOINT: z.string().min(1).optional(),
   KM0_LAKE_S3_REGION: z.string().min(1).default('us-east-1'),

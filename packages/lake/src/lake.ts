@@ -157,7 +157,8 @@ function attachStatement(settings: LakeSettings, readOnly: boolean): string {
   const options = [
     ...(settings.dataPath === null ? [] : [`DATA_PATH ${literal(settings.dataPath)}`]),
     `METADATA_SCHEMA ${literal(settings.catalogSchema)}`,
-    `DATA_INLINING_ROW_LIMIT ${Math.max(0, Math.trunc(settings.inlineRows))}`,
+    // Never 0: an offset is one row, and must not become a file at every append.
+    `DATA_INLINING_ROW_LIMIT ${Math.max(1, Math.trunc(settings.inlineRows))}`,
     ...(readOnly ? ['READ_ONLY'] : []),
     ...(readOnly || settings.dataPath === null ? ['CREATE_IF_NOT_EXISTS false'] : []),
   ]

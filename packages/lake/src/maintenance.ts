@@ -1,9 +1,16 @@
 import { isConflict } from './errors.ts'
 import { identifier, LAKE, type Lake, type LakeConnection, literal } from './lake.ts'
+import type { LakeSettings } from './settings.ts'
 import { dayOf, LAKE_TABLES } from './tables.ts'
 
+/** Name under which the catalog's own tables are attached. */
+const CATALOG = 'lake_catalog'
+
 export interface MaintenanceSettings {
-  /** Snapshots older than this are forgotten: how far time travel reaches. */
+  /**
+   * Snapshots older than this are forgotten: how far time travel reaches. Far longer than any append takes: a commit is compared with those
+   * that came since it began, and they must still be there.
+   */
   readonly keepSnapshotsMs: number
   /** Files that no snapshot needs any more are deleted so long after; a reader of an old snapshot has that time to finish. */
   readonly keepFilesMs: number
@@ -59,13 +66,16 @@ export async function maintain(lake: Lake, settings: MaintenanceSettings, nowMs:
       if (rows === null) postponed.push(`flush ${table.name}`)
       flushedRows += rows ?? 0
     }
-    await tidyOffsets(connection, step)
     // A file whose rows are all deleted one by one is still a file.
     for (const { name } of deletedRows > 0 ? LAKE_TABLES : []) await step(`rewrite ${name}`, rewriteStatement(name, 0.9))
-    const merged = await step('merge', `CALL ducklake_merge_adjacent_files(${literal(LAKE)})`)
+    const merged: Record<string, unknown>[] = []
+    for (const { name } of LAKE_TABLES) {
+      merged.push(...(await step(`merge ${name}`, `CALL ducklake_merge_adjacent_files(${literal(LAKE)}, ${literal(name)})`)))
+    }
     const snapshotsBefore = instant(nowMs - settings.keepSnapshotsMs)
     const filesBefore = instant(nowMs - settings.keepFilesMs)
     const expired = await step('expire', `CALL ducklake_expire_snapshots(${literal(LAKE)}, older_than => ${snapshotsBefore})`)
+    await forgetOldOffsets(connection, lake.settings)
     const cleaned = await step('clean up', `CALL ducklake_cleanup_old_files(${literal(LAKE)}, older_than => ${filesBefore})`)
     const orphans = await step('orphans', `CALL ducklake_delete_orphaned_files(${literal(LAKE)}, older_than => ${filesBefore})`)
     return {
@@ -90,15 +100,21 @@ async function dropOldDays(connection: LakeConnection, day: number): Promise<num
   return rows
 }
 
-/** Every append leaves an old version of an offset behind; they are written out and dropped once there are many. */
-async function tidyOffsets(connection: LakeConnection, step: (name: string, sql: string) => Promise<unknown>): Promise<void> {
-  const tables = await connection.all<{ table_name: string }>(
-    `SELECT table_name FROM duckdb_tables() WHERE database_name = ${literal(LAKE)} AND starts_with(table_name, 'offsets_')`,
+/**
+ * Every append leaves an old version of an offset behind, as a row of the catalog that no snapshot shows any more. Those rows are deleted
+ * there, and nothing else is done to offsets: they never become files. DuckLake's rewriting of files does not see a deletion that another
+ * transaction makes meanwhile, and would bring an old offset back (seen with 1.5.5).
+ */
+async function forgetOldOffsets(connection: LakeConnection, { catalogUrl, catalogSchema }: LakeSettings): Promise<void> {
+  await connection.run(`ATTACH IF NOT EXISTS ${literal(catalogUrl)} AS ${CATALOG} (TYPE postgres)`)
+  const schema = `${CATALOG}.${identifier(catalogSchema)}`
+  const tables = await connection.all<{ name: string }>(
+    `SELECT i.table_name AS name FROM ${schema}.ducklake_inlined_data_tables i JOIN ${schema}.ducklake_table t ON t.table_id = i.table_id
+      WHERE starts_with(t.table_name, 'offsets_')`,
   )
-  for (const { table_name: name } of tables) {
-    await step(`flush ${name}`, `CALL ducklake_flush_inlined_data(${literal(LAKE)}, table_name => ${literal(name)})`)
-    await step(`rewrite ${name}`, rewriteStatement(name, 0))
-  }
+  const [oldest] = await connection.all<{ id: number | null }>(`SELECT min(snapshot_id)::DOUBLE AS id FROM ${schema}.ducklake_snapshot`)
+  if (oldest === undefined || oldest.id === null) return
+  for (const { name } of tables) await connection.run(`DELETE FROM ${schema}.${identifier(name)} WHERE end_snapshot <= ${oldest.id}`)
 }
 
 /** Writes the files anew of which more than `threshold` is deleted. */

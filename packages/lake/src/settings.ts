@@ -12,7 +12,7 @@ export interface LakeSettings {
   readonly temporaryDir: string
   readonly memoryLimitMib: number
   readonly threads: number
-  /** An append of at most so many rows stays in the catalog until the next flush. */
+  /** An append of at most so many rows stays in the catalog until the next flush. At least 1. */
   readonly inlineRows: number
   /** Only for `s3://`. */
   readonly s3?: S3Settings

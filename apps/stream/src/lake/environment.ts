@@ -10,8 +10,8 @@ export const lakeRoleEnvironment = lakeEnvironment.extend({
   /** … or when there are so many rows. Also the most that waits in memory while the lake is away. */
   KM0_LAKE_BATCH_ROWS: positive(20_000),
   KM0_LAKE_MAINTENANCE_MS: positive(600_000),
-  /** How far back the lake can be read as it was. */
-  KM0_LAKE_KEEP_SNAPSHOTS_MS: positive(86_400_000),
+  /** How far back the lake can be read as it was. Never near the time that an append takes: fencing needs the snapshots of that time. */
+  KM0_LAKE_KEEP_SNAPSHOTS_MS: z.coerce.number().int().min(600_000).default(86_400_000),
   /** Files that nobody needs any more are deleted so long after. Longer than any append or read takes. */
   KM0_LAKE_KEEP_FILES_MS: positive(3_600_000),
   /** Event days that are kept; 0 keeps all. */
