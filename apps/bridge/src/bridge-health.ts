@@ -1,4 +1,5 @@
 import type { Health, PartHealth } from '@km0/runtime'
+import type { ProbeVerdict } from './self-probe.ts'
 
 /** A start, a reconnect or a restart of Kafka may take so long without being a fault. */
 export const GRACE_MS = 30_000
@@ -17,6 +18,9 @@ export interface HealthSituation {
   readonly queueFull: boolean
   readonly queueMessages: number
   readonly heartbeatAlarm: boolean
+  readonly probe: ProbeVerdict
+  /** Our client id while another client seems to use it, else null. */
+  readonly sharedClientId: string | null
   /** Play mode waits for its first tick. */
   readonly clockUnknown: boolean
 }
@@ -52,9 +56,20 @@ export function heartbeatHealth({ heartbeatAlarm, clockUnknown, nowMs, startedMs
   return heartbeatAlarm ? { status: 'degraded', detail: 'heartbeats are held back longer than a backlog explains' } : OK
 }
 
+/** Health of what the probe through the broker tells. */
+export function inputHealth({ probe, sharedClientId }: HealthSituation): PartHealth {
+  if (probe === 'deaf') return { status: 'down', detail: 'connected and subscribed, and not even our own probe comes back' }
+  if (sharedClientId !== null) {
+    const detail = `another client connects as ${sharedClientId}: the two throw each other out. Give one of them a client id of its own`
+    return { status: 'degraded', detail }
+  }
+  return probe === 'unsent' ? { status: 'degraded', detail: 'the broker takes no probes from us' } : OK
+}
+
 /** Registers the parts of the bridge. */
 export function registerHealth(health: Health, read: () => HealthSituation): void {
   health.register('mqtt', () => mqttHealth(read()))
+  health.register('input', () => inputHealth(read()))
   health.register('kafka', () => kafkaHealth(read()))
   health.register('heartbeats', () => heartbeatHealth(read()))
 }

@@ -1,14 +1,18 @@
+import { randomUUID } from 'node:crypto'
 import { MQTT_TOPICS } from '@km0/contracts'
 import type { Health, Logger, Registry } from '@km0/runtime'
 import type { Log } from '@km0/transport'
 import { type MqttInput, openMqttInput } from '@km0/transport/mqtt-input'
+import { openMqttPublisher, type WatchedPublisher } from '@km0/transport/mqtt-publisher'
 import { HEARTBEAT_ALARM_MS, type HealthSituation, registerHealth } from './bridge-health.ts'
 import { BridgeCounters, registerGauges } from './counters.ts'
 import { DECODERS } from './decoders/table.ts'
 import { OutageBudget } from './outage-budget.ts'
 import { Pipeline } from './pipeline.ts'
+import { SelfProbe } from './self-probe.ts'
 import type { BridgeSettings } from './settings.ts'
 import { readInForce } from './settings-in-force.ts'
+import { TakeoverWatch } from './takeover-watch.ts'
 
 const RETRY_MS = 1_000
 const TICK_MS = 1_000
@@ -31,6 +35,11 @@ export class Bridge {
   readonly #pipeline: Pipeline
   readonly #budget: OutageBudget
   readonly #startedMs = Date.now()
+  readonly #instance: string
+  readonly #takeovers = new TakeoverWatch()
+  #probeSender: WatchedPublisher | null = null
+  #probe: SelfProbe | null = null
+  #ended: { readonly atMs: number; readonly lastedMs: number } | null = null
   #input: MqttInput | null = null
   #connectedSinceMs: number | null = null
   #disconnectedSinceMs: number | null = Date.now()
@@ -43,13 +52,16 @@ export class Bridge {
     const limits = { messages: settings.KM0_BROKER_QUEUE_MESSAGES, bytes: settings.KM0_BROKER_QUEUE_BYTES }
     this.#budget = new OutageBudget(limits, settings.KM0_BRIDGE_BACKLOG_LIMIT_MS)
     this.#counters = new BridgeCounters(metrics)
+    this.#instance = settings.KM0_BRIDGE_INSTANCE ?? randomUUID()
     this.#pipeline = new Pipeline({
       settings,
+      instance: this.#instance,
       counters: this.#counters,
       logger,
       openSender: () => log.openProducer({ idempotent: true }),
       machineMs: Date.now,
       onRoom: () => this.#input?.release(),
+      onProbe: (payload) => this.#probe?.returned(payload, Date.now()),
       onFatal: parts.onFatal,
     })
     registerHealth(health, () => this.#situation())
@@ -58,6 +70,7 @@ export class Bridge {
 
   /** Connects both sides. Returns at once: either may be away and is tried for ever. */
   start(): void {
+    this.#openProbe()
     // In play mode the log says where the clock stood: a tick before that would leave out the heartbeats between.
     const listenFirst = this.#parts.settings.KM0_CLOCK === 'machine'
     if (listenFirst) this.#input = this.#openInput()
@@ -71,14 +84,33 @@ export class Bridge {
     if (this.#timer !== null) clearInterval(this.#timer)
     this.#input?.stopTaking()
     await this.#pipeline.stop(this.#parts.settings.KM0_BRIDGE_STOP_MS)
-    await this.#input?.close(DISCONNECT_MS)
+    await Promise.all([this.#input?.close(DISCONNECT_MS), this.#probeSender?.close(true)])
     this.#parts.logger.info({ left: this.#pipeline.state.queueMessages }, 'bridge stopped; what is left comes again from the broker')
+  }
+
+  #openProbe(): void {
+    const { settings, logger } = this.#parts
+    if (settings.KM0_BRIDGE_PROBE_EVERY_MS === 0) return
+    this.#probeSender = openMqttPublisher({
+      url: settings.MQTT_URL,
+      clientId: `${settings.KM0_BRIDGE_CLIENT_ID}-sonda-${randomUUID().slice(0, 8)}`,
+      keepaliveSeconds: settings.KM0_BRIDGE_KEEPALIVE_SECONDS,
+      onError: (error) => logger.debug({ error: error.message }, 'MQTT error of the probe'),
+    })
+    this.#probe = new SelfProbe(
+      { instance: this.#instance, everyMs: settings.KM0_BRIDGE_PROBE_EVERY_MS, limitMs: settings.KM0_BRIDGE_PROBE_LIMIT_MS },
+      this.#probeSender,
+    )
   }
 
   #openInput(): MqttInput {
     const { settings, logger } = this.#parts
     const formats = settings.KM0_BRIDGE_FORMATS.map((name) => DECODERS[name].filter)
-    const filters = settings.KM0_CLOCK === 'play' ? [...formats, MQTT_TOPICS.clock] : formats
+    const filters = [
+      ...formats,
+      ...(settings.KM0_CLOCK === 'play' ? [MQTT_TOPICS.clock] : []),
+      ...(settings.KM0_BRIDGE_PROBE_EVERY_MS > 0 ? [MQTT_TOPICS.probe] : []),
+    ]
     return openMqttInput(
       {
         url: settings.MQTT_URL,
@@ -104,19 +136,35 @@ export class Bridge {
 
   #onConnected(sessionPresent: boolean): void {
     this.#counters.connections.inc()
+    this.#judgeEnd()
     this.#connectedSinceMs = Date.now()
     this.#pipeline.setConnected(this.#connectedSinceMs)
     if (this.#input?.subscribed() === true) this.#disconnectedSinceMs = null
     this.#parts.logger.info({ sessionPresent }, 'connected to the MQTT broker')
   }
 
-  #onDisconnected(): void {
+  /** Only a new connection shows whether the broker was there all the time. */
+  #judgeEnd(): void {
+    const end = this.#ended
+    this.#ended = null
+    if (end === null) return
+    const sinceMs = this.#probeSender?.connectedSinceMs()
+    const otherStood = this.#probeSender === null ? null : typeof sinceMs === 'number' && sinceMs < end.atMs
+    if (!this.#takeovers.ended({ ...end, otherStood })) return
+    const { KM0_BRIDGE_CLIENT_ID: clientId, KM0_BRIDGE_TAKEOVER_WAIT_MS: waitMs } = this.#parts.settings
+    this.#parts.logger.error({ clientId, waitMs }, 'another client connects with our client id: the two throw each other out')
+  }
+
+  #onDisconnected(): number | undefined {
     this.#counters.disconnections.inc()
     const lastedMs = Date.now() - (this.#connectedSinceMs ?? Date.now())
     this.#connectedSinceMs = null
     this.#disconnectedSinceMs = Date.now()
     this.#pipeline.setConnected(null)
-    if (!this.#stopping) this.#parts.logger.warn({ lastedMs }, 'the connection to the MQTT broker ended')
+    if (this.#stopping) return undefined
+    this.#parts.logger.warn({ lastedMs }, 'the connection to the MQTT broker ended')
+    this.#ended = { atMs: Date.now(), lastedMs }
+    return this.#takeovers.suspected(Date.now()) ? this.#parts.settings.KM0_BRIDGE_TAKEOVER_WAIT_MS : undefined
   }
 
   /** Reads the log, again until it answers; listens to MQTT from then on if it does not yet. */
@@ -137,7 +185,15 @@ export class Bridge {
 
   #everySecond(): void {
     const taking = this.#input?.subscribed() === true && !this.#input.held()
-    this.#budget.observe(Date.now(), this.#pipeline.state.received, taking)
+    const { received, lastMessageMs } = this.#pipeline.state
+    this.#budget.observe(Date.now(), received, taking)
+    if (this.#probe?.tick(Date.now(), taking, lastMessageMs) === true) {
+      this.#parts.logger.error(
+        { seconds: this.#probe.secondsSinceReturn(Date.now()) },
+        'nothing comes in, not even our probe: connecting anew',
+      )
+      this.#input?.renew()
+    }
     const reason = this.#pipeline.beatWhenDue()
     if (reason !== null) this.#counters.countHeld(reason, TICK_MS / 1000)
   }
@@ -155,6 +211,8 @@ export class Bridge {
       subscribed: this.#input?.subscribed() === true,
       disconnectedSinceMs: this.#disconnectedSinceMs,
       heartbeatAlarm: this.#heartbeatAlarm(),
+      probe: this.#probe?.verdict(Date.now()) ?? 'ok',
+      sharedClientId: this.#takeovers.suspected(Date.now()) ? this.#parts.settings.KM0_BRIDGE_CLIENT_ID : null,
     }
   }
 
@@ -169,6 +227,9 @@ export class Bridge {
       secondsSinceMessage: since(lastMessageMs),
       secondsSinceHeartbeat: since(lastBeatMs),
       heartbeatAlarm: this.#heartbeatAlarm(),
+      secondsSinceProbe: this.#probe?.secondsSinceReturn(Date.now()) ?? null,
+      deaf: this.#probe?.verdict(Date.now()) === 'deaf',
+      sharedClientId: this.#takeovers.suspected(Date.now()),
       outageBudgetSeconds: this.#budget.secondsLeft,
     }
   }

@@ -25,6 +25,9 @@ export interface BridgeGauges {
   readonly secondsSinceMessage: number | null
   readonly secondsSinceHeartbeat: number | null
   readonly heartbeatAlarm: boolean
+  readonly secondsSinceProbe: number | null
+  readonly deaf: boolean
+  readonly sharedClientId: boolean
   /** Null where the broker's limits are not known. */
   readonly outageBudgetSeconds: number | null
 }
@@ -109,6 +112,9 @@ export function registerGauges(metrics: Registry, read: () => BridgeGauges): voi
   gauge('mqtt_connected', '1 while connected and subscribed', (gauges) => Number(gauges.connected))
   gauge('seconds_since_message', 'seconds since the last MQTT message, NaN before the first', (gauges) => gauges.secondsSinceMessage)
   gauge('seconds_since_heartbeat', 'seconds since the last heartbeat, NaN before the first', (gauges) => gauges.secondsSinceHeartbeat)
+  gauge('seconds_since_probe', 'seconds since our last probe came back, NaN before the first', (gauges) => gauges.secondsSinceProbe)
+  gauge('input_deaf', '1 when the input is connected and brings nothing, not even our probe', (gauges) => Number(gauges.deaf))
+  gauge('client_id_shared', '1 while another client seems to use our client id', (gauges) => Number(gauges.sharedClientId))
   gauge('heartbeat_alarm', '1 when heartbeats are held back longer than a backlog explains', (gauges) => Number(gauges.heartbeatAlarm))
   gauge(
     'outage_budget_seconds',

@@ -22,6 +22,8 @@ export interface IntakeParts {
   /** The player's clock has moved. */
   readonly onClock: () => void
   readonly onAccepted: (van: string, eventMs: number | null, arrivalMs: number) => void
+  /** A probe came; it counts as no message. */
+  readonly onProbe: (payload: Buffer) => void
   readonly onRefused: (topic: string, refusal: Refusal) => void
 }
 
@@ -51,6 +53,7 @@ export class Intake {
   /** Takes one delivery; `hold` when the queue has no room for another. */
   take(delivery: MqttDelivery): 'more' | 'hold' {
     const { queue, counters, machineMs, play } = this.#parts
+    if (delivery.topic === MQTT_TOPICS.probe) return this.#probe(delivery)
     this.#lastMessageMs = machineMs()
     counters.countReceived()
     this.#received = {
@@ -88,6 +91,16 @@ export class Intake {
     }
     this.#push(key, topic, payload, [record], acknowledger)
     if (arrivalMs !== null) onAccepted(decoded.van, decoded.eventMs, arrivalMs)
+  }
+
+  /** Acknowledged behind everything that came before it. */
+  #probe({ topic, payload, retain, connection, acknowledge }: MqttDelivery): 'more' | 'hold' {
+    const { queue, onProbe } = this.#parts
+    if (!retain) onProbe(payload)
+    const key = deliveryKey(topic, payload, retain)
+    const acknowledger: Acknowledger = { connection, acknowledge }
+    if (queue.offer(key, acknowledger) === 'new') this.#push(key, topic, Buffer.alloc(0), [], acknowledger)
+    return queue.full ? 'hold' : 'more'
   }
 
   /** Heartbeats for what the clock has passed come before everything later; the tick itself is acknowledged behind them. */

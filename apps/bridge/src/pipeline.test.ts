@@ -37,8 +37,10 @@ function build(sender: RecordingSender, environment: Record<string, string> = {}
   const metrics = new Registry()
   const counters = new BridgeCounters(metrics)
   let rooms = 0
+  const probes: string[] = []
   const pipeline = new Pipeline({
-    settings: parseEnvironment(bridgeEnvironment, { KM0_BRIDGE_INSTANCE: 'prova', ...environment }),
+    settings: parseEnvironment(bridgeEnvironment, environment),
+    instance: 'prova',
     counters,
     logger: createLogger('prova', 'silent'),
     openSender: async () => sender,
@@ -46,13 +48,14 @@ function build(sender: RecordingSender, environment: Record<string, string> = {}
     onRoom: () => {
       rooms += 1
     },
+    onProbe: (payload) => probes.push(payload.toString()),
     onFatal: (error) => {
       throw error
     },
   })
   const refusedCount = async (reason: string) =>
     (await counters.refused.get()).values.find((value) => value.labels.reason === reason)?.value
-  return { pipeline, counters, refusedCount, rooms: () => rooms }
+  return { pipeline, probes, counters, refusedCount, rooms: () => rooms }
 }
 
 function delivery(topic: string, message: unknown, acknowledge: () => boolean = () => true, retain = false): MqttDelivery {
@@ -70,6 +73,22 @@ const settle = () => new Promise((resolve) => setTimeout(resolve, 20))
 const texts = (records: readonly OutRecord[]) => records.map(({ value }) => value?.toString() ?? '')
 
 describe('pipeline on the machine’s clock', () => {
+  it('shows a probe at once, acknowledges it behind what came before, and counts it as no message', async () => {
+    const sender = new RecordingSender()
+    const { pipeline, probes, counters } = build(sender)
+    const acknowledged: string[] = []
+    const note = (name: string) => () => acknowledged.push(name) > 0
+    pipeline.take({ ...position('a', T0), acknowledge: note('a') })
+    pipeline.take(delivery(MQTT_TOPICS.probe, '{"pont":"prova","n":1}', note('probe')))
+    expect(probes).toEqual(['{"pont":"prova","n":1}'])
+    expect(acknowledged).toEqual([])
+    pipeline.know(emptyLog())
+    await settle()
+    expect(acknowledged).toEqual(['a', 'probe'])
+    expect(sender.stored.filter(({ key, topic }) => key !== null || topic === TOPICS.deadLetters.name)).toHaveLength(1)
+    expect(counters.receivedTotal).toBe(1)
+  })
+
   it('writes nothing before the log is read, then settings to every partition first', async () => {
     const sender = new RecordingSender()
     const { pipeline } = build(sender)

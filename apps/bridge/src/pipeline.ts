@@ -1,4 +1,3 @@
-import { randomUUID } from 'node:crypto'
 import { TOPICS } from '@km0/contracts'
 import type { Logger } from '@km0/runtime'
 import type { MqttDelivery } from '@km0/transport/mqtt-input'
@@ -19,12 +18,16 @@ const MAX_BATCH_BYTES = 850_000
 
 export interface PipelineParts {
   readonly settings: BridgeSettings
+  /** Name of this instance in heartbeats. */
+  readonly instance: string
   readonly counters: BridgeCounters
   readonly logger: Logger
   readonly openSender: () => Promise<RecordSender>
   readonly machineMs: () => number
   /** The queue has room again. */
   readonly onRoom: () => void
+  /** A probe came back. */
+  readonly onProbe: (payload: Buffer) => void
   /** A broken invariant: the program must end. */
   readonly onFatal: (error: unknown) => void
 }
@@ -72,7 +75,7 @@ export class Pipeline {
     this.#control = new ControlWriter({
       queue: this.#queue,
       counters,
-      instance: settings.KM0_BRIDGE_INSTANCE ?? randomUUID(),
+      instance: parts.instance,
       watermark: { delayMs: settings.KM0_POSITIONS_DELAY_MS, allowedLatenessMs: settings.KM0_POSITIONS_ALLOWED_LATENESS_MS },
       machineMs,
     })
@@ -86,6 +89,7 @@ export class Pipeline {
       beat: (ms) => this.#control.beat(ms, true),
       onClock: () => this.#onClock(),
       onAccepted: (van, eventMs, arrivalMs) => this.#lateness.observe(van, eventMs, arrivalMs, this.#settled(arrivalMs)),
+      onProbe: parts.onProbe,
       onRefused: (topic, { reason, detail }) => parts.logger.debug({ topic, reason, detail }, 'message refused'),
     })
     this.#forwarder = this.#makeForwarder()

@@ -28,6 +28,11 @@ export const bridgeEnvironment = commonEnvironment.extend({
   KM0_BRIDGE_BATCH_RECORDS: count(2_000, 1, 20_000).describe('records in one request to Kafka'),
   KM0_BRIDGE_SETTLE_MS: count(30_000, 0, 600_000).describe('no heartbeats for so long after a connection'),
   KM0_BRIDGE_BACKLOG_LIMIT_MS: count(120_000, 0, 3_600_000).describe('a late fleet holds heartbeats back for so long after an outage'),
+  KM0_BRIDGE_PROBE_EVERY_MS: count(10_000, 0, 3_600_000).describe('a probe through the broker so often; 0: none'),
+  KM0_BRIDGE_PROBE_LIMIT_MS: count(30_000, 1_000, 3_600_000).describe(
+    'an input that brings nothing for so long is renewed, and health is red',
+  ),
+  KM0_BRIDGE_TAKEOVER_WAIT_MS: count(30_000, 0, 3_600_000).describe('wait before connecting while another client uses our client id'),
   KM0_BROKER_QUEUE_MESSAGES: z.coerce
     .number()
     .int()

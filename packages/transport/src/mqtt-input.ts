@@ -31,7 +31,8 @@ export interface MqttInputEvents {
   /** Takes a message. `hold` says that there is no room for another one until `release()` is called. */
   onDelivery(delivery: MqttDelivery): 'more' | 'hold'
   onConnected(sessionPresent: boolean): void
-  onDisconnected(): void
+  /** May return the ms to wait before the next connection, where the usual backoff is not right. */
+  onDisconnected(): number | undefined
   /** The broker has granted every filter. */
   onSubscribed(): void
   /** Whatever goes wrong on the connection. It is mended by reconnecting. */
@@ -45,6 +46,8 @@ export interface MqttInput {
   held(): boolean
   /** There is room again after `hold`. */
   release(): void
+  /** Gives the connection up and subscribes again on a new one: this one brings nothing. */
+  renew(): void
   /** Takes no further message; what comes stays unacknowledged, so the broker keeps it. Acknowledging goes on working. */
   stopTaking(): void
   /** Disconnects politely, within `graceMs`. The session stays at the broker. */
@@ -126,6 +129,11 @@ class DeferredInput implements MqttInput {
     callback?.()
   }
 
+  renew(): void {
+    this.#subscribed = false
+    if (this.#client.connected) this.#client.stream.destroy()
+  }
+
   stopTaking(): void {
     this.#taking = false
     this.release()
@@ -203,7 +211,9 @@ class DeferredInput implements MqttInput {
     this.#connectedAtMs = null
     // The message itself is in our queue; the parser of a dead connection has nothing more to say.
     this.release()
-    if (wasConnected) this.#events.onDisconnected()
+    if (!wasConnected) return
+    const waitMs = this.#events.onDisconnected()
+    if (waitMs !== undefined) options.reconnectPeriod = waitMs
   }
 
   #onError(error: Error): void {

@@ -20,8 +20,14 @@ export interface MqttPublisher {
   close(abandon?: boolean): Promise<void>
 }
 
+/** A publisher that also tells how its connection is. */
+export interface WatchedPublisher extends MqttPublisher {
+  /** Machine time since when the connection stands; null while it does not. */
+  connectedSinceMs(): number | null
+}
+
 /** Connects a client that only publishes. Resolves at once: what is published before the connection stands waits for it. */
-export function openMqttPublisher(settings: MqttPublisherSettings): MqttPublisher {
+export function openMqttPublisher(settings: MqttPublisherSettings): WatchedPublisher {
   const client = mqtt.connect(settings.url, {
     ...(settings.clientId === undefined ? {} : { clientId: settings.clientId }),
     protocolVersion: 4,
@@ -31,9 +37,17 @@ export function openMqttPublisher(settings: MqttPublisherSettings): MqttPublishe
     connectTimeout: 10_000,
     reconnectOnConnackError: true,
   })
+  let connectedSinceMs: number | null = null
+  client.on('connect', () => {
+    connectedSinceMs = Date.now()
+  })
+  client.on('close', () => {
+    connectedSinceMs = null
+  })
   client.on('error', (error) => settings.onError?.(error))
   return {
     connected: () => client.connected,
+    connectedSinceMs: () => connectedSinceMs,
     publish: async (topic, payload, options = {}) => {
       await client.publishAsync(topic, payload, { qos: options.qos ?? 1, retain: options.retain ?? false })
     },
