@@ -42,6 +42,7 @@ export class SimulatedSource implements PanelSource {
   #windowEndMs = 0
   #feedStoppedMs: number | null = null
   #windowsHeld: boolean
+  #revision = 0
   refuseAcknowledgements = false
 
   constructor(options: SimulatedOptions) {
@@ -102,6 +103,23 @@ export class SimulatedSource implements PanelSource {
     const newestEndMs = Math.floor((this.#nowMs() - 50_000) / MINUTE_MS) * MINUTE_MS
     for (let endMs = newestEndMs - 34 * MINUTE_MS; endMs <= newestEndMs; endMs += MINUTE_MS) this.#windows(endMs)
     this.#windowEndMs = newestEndMs
+  }
+
+  /** The newest window of a van is computed again, with another distance. */
+  revise(van: string, distanceMm: number): void {
+    this.#revision += 1
+    const value = {
+      tipus: 'distancia' as const,
+      repartidor: van,
+      inici_ms: this.#windowEndMs - 5 * MINUTE_MS,
+      fi_ms: this.#windowEndMs,
+      distancia_mm: distanceMm,
+      posicions: 60,
+      salts: 0,
+      desplacament_mm: 0,
+      revisio: this.#revision,
+    }
+    this.#give({ kind: 'distance', source: this.#source(van), value })
   }
 
   /** No records and no heartbeats from now on, as if the bridge were away since `agoMs`. */

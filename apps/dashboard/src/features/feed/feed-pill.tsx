@@ -27,7 +27,8 @@ export function FeedPill(props: {
   return (
     <div className={styles.pill} data-kind={kind}>
       <span className={styles.dot} aria-hidden="true" />
-      <span className={styles.text} role="status">
+      {/* The running time of a recording is not news every second. */}
+      <span className={styles.text} role={kind === 'live' ? undefined : 'status'}>
         {text()}
       </span>
       {kind === 'live' && feed?.newestPointAgeMs != null && (

@@ -24,6 +24,8 @@ const BOUNDS: [number, number, number, number] = [-0.9, 40, 5.3, 43.7]
 const SELECTED_ZOOM = 11
 /** A finger is wider than a marker. */
 const HIT_PX = 9
+const EQUATOR_KM = 40_075
+const TILE_PX = 512
 /** A phone. */
 const NARROW_PX = 600
 /** Frames of gliding markers; more would only heat the machine. */
@@ -95,7 +97,8 @@ export class FleetMap {
   }
 
   setMarkers(markers: readonly Marker[]): void {
-    const moving = this.#motion.setMarkers(markers, performance.now(), !this.#still.matches && document.visibilityState === 'visible')
+    const glides = !this.#still.matches && document.visibilityState === 'visible'
+    const moving = this.#motion.setMarkers(markers, performance.now(), glides ? this.#kilometresPerPixel() : Number.POSITIVE_INFINITY)
     if (!moving) this.#draw()
     else this.#animate()
   }
@@ -198,6 +201,11 @@ export class FleetMap {
     if (moving && source !== undefined && !this.#map.isSourceLoaded('vans')) return true
     if (this.#ready) source?.setData({ type: 'FeatureCollection', features: markers.map(featureOf) })
     return moving
+  }
+
+  #kilometresPerPixel(): number {
+    const { lat } = this.#map.getCenter()
+    return (EQUATOR_KM * Math.cos((lat * Math.PI) / 180)) / (TILE_PX * 2 ** this.#map.getZoom())
   }
 
   #source(name: string): GeoJSONSource | undefined {

@@ -19,8 +19,8 @@ const lonOf = (motion: Motion, nowMs: number) => motion.frame(nowMs).markers[0]?
 describe('motion', () => {
   test('glides to the new place and stops there, never beyond', () => {
     const motion = new Motion()
-    expect(motion.setMarkers([marker('a', 2.8)], 0, true)).toBe(false)
-    expect(motion.setMarkers([marker('a', 2.801)], 1_000, true)).toBe(true)
+    expect(motion.setMarkers([marker('a', 2.8)], 0, 0)).toBe(false)
+    expect(motion.setMarkers([marker('a', 2.801)], 1_000, 0)).toBe(true)
     expect(lonOf(motion, 1_000)).toBe(2.8)
     const half = lonOf(motion, 1_000 + GLIDE_MS / 2) as number
     expect(half).toBeGreaterThan(2.8)
@@ -30,21 +30,29 @@ describe('motion', () => {
 
   test('a new place on the way goes on from where it is drawn', () => {
     const motion = new Motion()
-    motion.setMarkers([marker('a', 2.8)], 0, true)
-    motion.setMarkers([marker('a', 2.801)], 0, true)
+    motion.setMarkers([marker('a', 2.8)], 0, 0)
+    motion.setMarkers([marker('a', 2.801)], 0, 0)
     const drawn = lonOf(motion, 300) as number
-    motion.setMarkers([marker('a', 2.802)], 300, true)
+    motion.setMarkers([marker('a', 2.802)], 300, 0)
     expect(lonOf(motion, 300)).toBeCloseTo(drawn, 9)
     expect(lonOf(motion, 300 + GLIDE_MS)).toBe(2.802)
   })
 
   test('a jump of kilometres, and who wants no motion, is put in place at once', () => {
     const motion = new Motion()
-    motion.setMarkers([marker('a', 2.8)], 0, true)
-    expect(motion.setMarkers([marker('a', 3.2)], 0, true)).toBe(false)
+    motion.setMarkers([marker('a', 2.8)], 0, 0)
+    expect(motion.setMarkers([marker('a', 3.2)], 0, 0)).toBe(false)
     expect(lonOf(motion, 0)).toBe(3.2)
-    expect(motion.setMarkers([marker('a', 3.201)], 0, false)).toBe(false)
+    expect(motion.setMarkers([marker('a', 3.201)], 0, Number.POSITIVE_INFINITY)).toBe(false)
     expect(lonOf(motion, 0)).toBe(3.201)
+  })
+
+  test('a step of less than a pixel is not worth a frame', () => {
+    const motion = new Motion()
+    motion.setMarkers([marker('a', 2.8)], 0, 0)
+    expect(motion.setMarkers([marker('a', 2.8005)], 0, 0.1)).toBe(false)
+    expect(lonOf(motion, 0)).toBe(2.8005)
+    expect(motion.setMarkers([marker('a', 2.804)], 0, 0.1)).toBe(true)
   })
 
   test('a thousand rounds of 140 vans leave nothing behind', () => {
@@ -53,12 +61,12 @@ describe('motion', () => {
       motion.setMarkers(
         Array.from({ length: 140 }, (_, n) => marker(`v${n}`, 2.8 + round * 0.0001)),
         round * 1_000,
-        true,
+        0,
       )
     }
     expect(motion.frame(1_000_000)).toMatchObject({ moving: false })
     expect(motion.frame(1_000_000).markers).toHaveLength(140)
-    expect(motion.setMarkers([], 1_000_000, true)).toBe(false)
+    expect(motion.setMarkers([], 1_000_000, 0)).toBe(false)
     expect(motion.frame(1_000_001)).toEqual({ markers: [], moving: false })
   })
 })

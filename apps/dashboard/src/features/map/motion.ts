@@ -19,15 +19,19 @@ export class Motion {
   readonly #glides = new Map<string, Glide>()
   #markers: readonly Marker[] = []
 
-  /** True when something will move, so that frames are worth drawing. `glide` false puts everything in its place at once. */
-  setMarkers(markers: readonly Marker[], nowMs: number, glide: boolean): boolean {
+  /**
+   * True when something will move, so that frames are worth drawing. A shorter step than `visibleKm` is not worth them: seen from afar a
+   * van moves less than a pixel a second. Infinity puts everything in its place at once.
+   */
+  setMarkers(markers: readonly Marker[], nowMs: number, visibleKm: number): boolean {
     const before = new Map(this.#markers.map((marker) => [marker.van, marker]))
     let moving = false
     for (const marker of markers) {
       const old = before.get(marker.van)
       if (old === undefined || (old.lon === marker.lon && old.lat === marker.lat)) continue
       const [fromLon, fromLat] = this.#at(old, nowMs)
-      if (glide && kilometres(fromLon, fromLat, marker.lon, marker.lat) <= GLIDE_MAX_KM) {
+      const stepKm = kilometres(fromLon, fromLat, marker.lon, marker.lat)
+      if (stepKm >= visibleKm && stepKm <= GLIDE_MAX_KM) {
         this.#glides.set(marker.van, { fromLon, fromLat, startMs: nowMs })
         moving = true
       } else this.#glides.delete(marker.van)

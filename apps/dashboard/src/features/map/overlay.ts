@@ -113,6 +113,8 @@ export function overlayLayers(colors: OverlayColors, scale: number): LayerSpecif
         ...icon,
         'text-field': ['get', 'label'],
         ...text,
+        // Below the ring.
+        'text-offset': [0, 1.25],
         'text-optional': false,
         'text-allow-overlap': true,
       },
