@@ -23,6 +23,7 @@ export default defineConfig({
       { test: { name: 'adapters', include: ['test/adapters/**/*.test.ts'], ...slow } },
       { test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], ...slow, testTimeout: 300_000 } },
       { test: { name: 'browser', include: ['test/browser/**/*.test.ts'], ...slow, testTimeout: 300_000 } },
+      { test: { name: 'proofs', include: ['test/proofs/**/*.test.ts'], ...slow, testTimeout: 600_000 } },
       { test: { name: 'chaos', include: ['test/chaos/**/*.test.ts'], ...slow, testTimeout: 300_000 } },
     ],
   },

@@ -9,7 +9,7 @@ import { type Lake, LakeFencedError, LakeWriter, lakeStatus, maintain, openLake,
 import { startServices, type TestServices } from '@km0/testkit/services'
 import { build } from 'esbuild'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { lakeMissing, lakeSettings } from './lake-folders.ts'
+import { lakeMissing, lakeSettings } from '../adapters/lake-folders.ts'
 import { KILL_PARTITIONS, KILL_SCHEMA, recordAt } from './lake-writer.ts'
 
 const END = 12_000
