@@ -1,6 +1,7 @@
 import { TOPICS } from '@km0/contracts'
 import { describe, expect, it } from 'vitest'
-import { DEFAULT_MAX_DATA_BYTES, divideData, LEAST_MAX_DATA_BYTES, parseMaxDataBytes } from './budget.ts'
+import { DEFAULT_MAX_DATA_BYTES, divideData, LEAST_MAX_DATA_BYTES, parseMaxDataBytes, SHARES } from './budget.ts'
+import { MAX_LOG_BYTES } from './log-file.ts'
 
 const topics = Object.values(TOPICS)
 
@@ -27,9 +28,14 @@ describe('bytes of a data folder', () => {
     expect(retentionBytes * TOPICS.positions.partitions).toBeGreaterThan(2_400_000 * 60)
   })
 
-  it('keep rows in the database for days, at least one', () => {
-    expect(divideData(DEFAULT_MAX_DATA_BYTES, topics).retentionDays).toEqual({ results: 6, tracks: 1 })
-    expect(divideData(LEAST_MAX_DATA_BYTES, topics).retentionDays).toEqual({ results: 1, tracks: 1 })
+  it('keep rows in the database and records in the lake for days, at least one', () => {
+    expect(divideData(DEFAULT_MAX_DATA_BYTES, topics).retentionDays).toEqual({ results: 5, tracks: 1, lake: 5 })
+    expect(divideData(LEAST_MAX_DATA_BYTES, topics).retentionDays).toEqual({ results: 1, tracks: 1, lake: 1 })
+  })
+
+  it('are given out once: what is not shared out holds the logs of all programs and services', () => {
+    const shared = Object.values(SHARES).reduce((sum, share) => sum + share, 0)
+    expect(DEFAULT_MAX_DATA_BYTES * (1 - shared)).toBeGreaterThan(20 * 2 * MAX_LOG_BYTES - 1)
   })
 
   it('never delete from a compacted topic', () => {

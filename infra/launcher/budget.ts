@@ -11,14 +11,12 @@ export const DEFAULT_MAX_DATA_BYTES = 2_000_000_000
 export const LEAST_MAX_DATA_BYTES = 500 * MIB
 
 /** How the bytes are shared. What is left is for Redis, checkpoints, logs of programs, and what PostgreSQL needs beside its rows. */
-const LOG_SHARE = 0.45
-const BROKER_SHARE = 0.1
-const RESULTS_SHARE = 0.15
-const TRACKS_SHARE = 0.15
+export const SHARES = { log: 0.38, broker: 0.08, results: 0.12, tracks: 0.15, lake: 0.17 } as const
 
-/** Rows of 140 vans with their indexes, a day: 200,000 distances, and tracks with a row every 10 s. */
+/** Rows of 140 vans with their indexes, a day: 200,000 distances, and tracks with a row every 10 s; and their records in the lake. */
 const RESULT_DAY_BYTES = 45_000_000
 const TRACK_DAY_BYTES = 165_000_000
+const LAKE_DAY_BYTES = 65_000_000
 
 /** Shares of the log by topic; one that is not named has 1. */
 const WEIGHTS: Readonly<Record<string, number>> = {
@@ -37,8 +35,8 @@ const SEGMENT_BYTES = { least: MIB, most: 64 * MIB }
 export interface DataBudget {
   /** Limits of one session's queue at the embedded broker. */
   readonly brokerQueue: { readonly messages: number; readonly bytes: number }
-  /** Days that rows stay in PostgreSQL, at least one. */
-  readonly retentionDays: { readonly results: number; readonly tracks: number }
+  /** Days that rows stay in PostgreSQL, and records in the lake; at least one. */
+  readonly retentionDays: { readonly results: number; readonly tracks: number; readonly lake: number }
   /** By topic: retention and segment size of each partition, so that all partitions full hold no more than the log's share. */
   readonly topics: Readonly<Record<string, TopicOverride>>
 }
@@ -58,7 +56,7 @@ export function divideData(maxDataBytes: number, topics: readonly TopicDefinitio
   const weightOf = (topic: TopicDefinition) => WEIGHTS[topic.name] ?? 1
   const total = topics.reduce((sum, topic) => sum + weightOf(topic), 0)
   const overrides = topics.map((topic) => {
-    const partitionBytes = (maxDataBytes * LOG_SHARE * weightOf(topic)) / total / topic.partitions
+    const partitionBytes = (maxDataBytes * SHARES.log * weightOf(topic)) / total / topic.partitions
     const segmentBytes = Math.floor(Math.min(Math.max(partitionBytes / SEGMENTS_IN_A_SHARE, SEGMENT_BYTES.least), SEGMENT_BYTES.most))
     // A compacted topic is bounded by its keys.
     if (topic.cleanupPolicy === 'compact') return [topic.name, { segmentBytes }] as const
@@ -66,8 +64,12 @@ export function divideData(maxDataBytes: number, topics: readonly TopicDefinitio
   })
   const days = (share: number, dayBytes: number) => Math.min(MOST_DAYS, Math.max(1, Math.floor((maxDataBytes * share) / dayBytes)))
   return {
-    brokerQueue: { messages: BROKER_QUEUE_MESSAGES, bytes: Math.floor(maxDataBytes * BROKER_SHARE) },
-    retentionDays: { results: days(RESULTS_SHARE, RESULT_DAY_BYTES), tracks: days(TRACKS_SHARE, TRACK_DAY_BYTES) },
+    brokerQueue: { messages: BROKER_QUEUE_MESSAGES, bytes: Math.floor(maxDataBytes * SHARES.broker) },
+    retentionDays: {
+      results: days(SHARES.results, RESULT_DAY_BYTES),
+      tracks: days(SHARES.tracks, TRACK_DAY_BYTES),
+      lake: days(SHARES.lake, LAKE_DAY_BYTES),
+    },
     topics: Object.fromEntries(overrides),
   }
 }

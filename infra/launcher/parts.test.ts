@@ -8,7 +8,7 @@ const options: PartsOptions = {
   addresses: { kafkaBrokers: 'k:1', databaseUrl: 'postgres://d', redisUrl: 'redis://r', mqttUrl: 'mqtt://m' },
   fleet: 'demo',
   panelPort: 3000,
-  retentionDays: { results: 6, tracks: 2 },
+  retentionDays: { results: 6, tracks: 2, lake: 4 },
   portOf: (name) => 9000 + PART_NAMES.indexOf(name as (typeof PART_NAMES)[number]),
 }
 
@@ -61,6 +61,14 @@ describe('the table of parts', () => {
       KM0_BROKER_QUEUE_BYTES: '2000',
     })
     expect(bridgeOf({})).not.toHaveProperty('KM0_BROKER_QUEUE_MESSAGES')
+  })
+
+  it('tells the panel where the others answer, and the lake how long it keeps records', () => {
+    const parts = partsTable(options)
+    const of = (name: string) => parts.find((part) => part.name === name)?.environment
+    const others = parts.filter(({ name }) => name !== 'dashboard' && name !== 'fleet')
+    expect(of('dashboard')?.KM0_PROGRAMS?.split(',')).toEqual(others.map(({ name, healthUrl }) => `${name}=${healthUrl}`))
+    expect(of('stream-lake')?.KM0_LAKE_RETENTION_DAYS).toBe('4')
   })
 
   it("runs on the machine's clock without a fleet", () => {

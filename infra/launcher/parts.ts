@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import type { DataBudget } from './budget.ts'
 import type { Ordered } from './order.ts'
 
 /** A program of ours that runs as a child process. One row of the table below. */
@@ -27,8 +28,8 @@ export interface PartsOptions {
   readonly addresses: Addresses
   readonly fleet: 'none' | 'demo' | { readonly play: string; readonly speed: string }
   readonly panelPort: number
-  /** Days that rows stay in PostgreSQL. */
-  readonly retentionDays: { readonly results: number; readonly tracks: number }
+  /** Days that rows stay in PostgreSQL and records in the lake. */
+  readonly retentionDays: DataBudget['retentionDays']
   /** What the embedded broker keeps for the bridge while it is away; absent where another broker is used. */
   readonly brokerQueue?: { readonly messages: number; readonly bytes: number }
   /** A free port for each other part, by name. */
@@ -41,9 +42,6 @@ const CATCH_UP_MINUTES = 30
 const FLEET_JOURNAL_MIB = 32
 /** A part's own limit for an orderly end; the launcher kills it a little later. */
 const BRIDGE_STOP_MS = 3_000
-
-/** A day of 140 vans takes 65 MB in the lake; what a laptop keeps is bounded. */
-const LAKE_RETENTION_DAYS = 8
 
 /** Names of all parts, for giving out ports. */
 export const PART_NAMES = ['bridge', 'stream-positions', 'stream-serving', 'stream-lake', 'batch', 'dashboard', 'fleet'] as const
@@ -83,7 +81,7 @@ export function partsTable(options: PartsOptions): Part[] {
     }
   }
   const stream = 'apps/stream/dist/main.js'
-  const parts = [
+  const others = [
     row('bridge', 'apps/bridge/dist/main.js', [], { stopStage: 2 }, bridgeSettings(options)),
     row('stream-positions', stream, ['--role', 'positions'], { stopStage: 3 }),
     row(
@@ -101,10 +99,20 @@ export function partsTable(options: PartsOptions): Part[] {
       stream,
       ['--role', 'lake'],
       { stopStage: 3 },
-      { KM0_LAKE_DATA: join(options.dataDir, 'lake'), KM0_LAKE_RETENTION_DAYS: String(LAKE_RETENTION_DAYS) },
+      { KM0_LAKE_DATA: join(options.dataDir, 'lake'), KM0_LAKE_RETENTION_DAYS: String(options.retentionDays.lake) },
     ),
     row('batch', 'apps/batch/dist/main.js', [], { stopStage: 5, stopTimeoutMs: 2_000 }),
-    row('dashboard', 'apps/dashboard/dist/main.js', [], { stopStage: 4, stopTimeoutMs: 2_000, dependsOn: ['stream-serving'] }),
+  ]
+  const parts = [
+    ...others,
+    row(
+      'dashboard',
+      'apps/dashboard/dist/main.js',
+      [],
+      { stopStage: 4, stopTimeoutMs: 2_000, dependsOn: ['stream-serving'] },
+      // Its health is the platform's.
+      { KM0_PROGRAMS: others.map(({ name, healthUrl }) => `${name}=${healthUrl}`).join(',') },
+    ),
   ]
   if (fleet === 'none') return parts
   const words = fleet === 'demo' ? demoWords(join(options.dataDir, 'fleet')) : ['--play', fleet.play, '--speed', fleet.speed]

@@ -9,6 +9,7 @@ import { openPages } from './server/pages.ts'
 import { startPanelServer } from './server/panel-server.ts'
 import { PanelState } from './server/panel-state.ts'
 import { readPlaces } from './server/places.ts'
+import { readPrograms } from './server/programs-health.ts'
 
 const environment = commonEnvironment.extend({
   KM0_HTTP_NAMES: z
@@ -16,6 +17,15 @@ const environment = commonEnvironment.extend({
     .default('')
     .transform((text) => text.split(',').map((name) => name.trim().toLowerCase()))
     .describe('host names under which the panel is reached, comma separated; addresses and localhost always work'),
+  KM0_PROGRAMS: z
+    .string()
+    .default('')
+    .transform((text, context) => {
+      const programs = readPrograms(text)
+      if (programs === null) context.addIssue('is not name=http://host:port/health, comma separated')
+      return programs ?? new Map<string, string>()
+    })
+    .describe("other programs of the platform whose health is told with the panel's"),
   KM0_MAP_STYLE_URL: z.url().optional().describe("the customer's own map style; without it the offline map is drawn"),
 })
 
@@ -54,6 +64,7 @@ startPanelServer({
   state,
   source,
   metrics,
+  programs: settings.KM0_PROGRAMS,
   mapStyleUrl: settings.KM0_MAP_STYLE_URL ?? null,
   pages: (server) => openPages(folder, server),
   onError: (error, what) => logger.error({ err: error }, what),

@@ -1,3 +1,4 @@
+import { createConnection } from 'node:net'
 import type { AcknowledgementView, PanelSnapshot, WireDelta } from '@km0/contracts'
 import { Registry } from '@km0/runtime'
 import { io, type Socket } from 'socket.io-client'
@@ -172,6 +173,7 @@ describe('the REST interface', () => {
       [await post('/api/acknowledgements', { ...command, van: 'b' }, { cookie }), 404],
       [await post('/api/acknowledgements', { ...command, sinceMs: 'x' }, { cookie }), 400],
       [await post('/api/acknowledgements', { ...command, note: 'x'.repeat(501) }, { cookie }), 400],
+      [await post('/api/acknowledgements', { ...command, note: 'a\u0000b' }, { cookie }), 400],
       [await post('/api/acknowledgements', '{', { cookie }), 400],
       [await post('/api/acknowledgements', command, { cookie, origin: 'http://evil.example' }), 403],
       [await post('/api/acknowledgements', 'x'.repeat(20_000), { cookie }), 413],
@@ -231,4 +233,23 @@ describe('the REST interface', () => {
     expect(await page.text()).toBe('page')
     expect(page.headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
   })
+  test('a path that is no address, and an upgrade that nobody takes, are answered and let go', async () => {
+    expect(await rawAnswer('GET // HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n')).toContain('400')
+    // Resolves when the server hangs up; a socket that stays would also keep it from stopping.
+    await rawAnswer('GET /elsewhere HTTP/1.1\r\nhost: localhost\r\nconnection: upgrade\r\nupgrade: websocket\r\n\r\n')
+    expect(errors).toEqual([])
+  })
 })
+
+/** First line of what the server says, once it has hung up. */
+function rawAnswer(request: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const socket = createConnection(panel.port, '127.0.0.1', () => socket.write(request))
+    let heard = ''
+    socket.on('data', (data) => {
+      heard += data
+    })
+    socket.once('error', reject)
+    socket.once('close', () => resolve(heard.split('\r\n')[0] ?? ''))
+  })
+}

@@ -8,6 +8,7 @@ import { panelHealth } from './panel-health.ts'
 import { PanelHub, type PanelSockets } from './panel-hub.ts'
 import type { PanelSource } from './panel-source.ts'
 import type { PanelState } from './panel-state.ts'
+import { ProgramsHealth } from './programs-health.ts'
 import { createRest, sessionOf } from './rest.ts'
 import { securityHeaders } from './security-headers.ts'
 
@@ -23,6 +24,8 @@ export interface PanelServerOptions {
   readonly state: PanelState
   readonly source: PanelSource
   readonly metrics: Registry
+  /** Health addresses of the platform's other programs, by name. */
+  readonly programs?: ReadonlyMap<string, string>
   /** The customer's own map style; null for the one that the panel brings. */
   readonly mapStyleUrl: string | null
   /** Makes what answers everything that is neither /api nor the socket. */
@@ -46,7 +49,6 @@ export async function startPanelServer(options: PanelServerOptions): Promise<Pan
   const server = createServer()
   const sockets: PanelSockets = new SocketServer(server, {
     serveClient: false,
-    destroyUpgrade: false,
     maxHttpBufferSize: SOCKET_MAX_BYTES,
     perMessageDeflate: { threshold: 16_384 },
     allowRequest: (request, decide) => decide(null, isOurs(request, options.allowedNames)),
@@ -55,6 +57,7 @@ export async function startPanelServer(options: PanelServerOptions): Promise<Pan
     socket.data.scope = sessionOf(socket.request).scope
     next()
   })
+  const programs = new ProgramsHealth(options.programs ?? new Map())
   const hub = new PanelHub({ state, sockets, machineNowMs })
   const counted = instruments(options.metrics, state, hub)
   const rest = createRest({
@@ -62,7 +65,7 @@ export async function startPanelServer(options: PanelServerOptions): Promise<Pan
     machineNowMs,
     health: () =>
       panelHealth({
-        source: options.source.health(),
+        source: { ...options.source.health(), ...programs.parts() },
         feed: state.feed(machineNowMs()),
         nowMs: state.nowMs(machineNowMs()),
         uptimeMs: performance.now() - startedMs,
@@ -101,6 +104,7 @@ export async function startPanelServer(options: PanelServerOptions): Promise<Pan
   }
 
   hub.start()
+  programs.start()
   await listen(server, options.host, options.port)
   options.source
     .start((event) => {
@@ -117,6 +121,7 @@ export async function startPanelServer(options: PanelServerOptions): Promise<Pan
     port: (server.address() as AddressInfo).port,
     close: async () => {
       hub.stop()
+      programs.stop()
       await options.source.stop()
       // The transports only: a disconnect packet would tell browsers not to come back.
       sockets.engine.close()

@@ -21,8 +21,14 @@ export const NOTE_MAX_CHARACTERS = 500
 const acknowledgementBody = z.strictObject({
   van: z.string().min(1).max(64),
   sinceMs: z.number().int().min(0).max(4_102_444_800_000),
-  note: z.string().trim().max(NOTE_MAX_CHARACTERS),
+  note: z
+    .string()
+    .trim()
+    .max(NOTE_MAX_CHARACTERS)
+    .refine((note) => ![...note].some(isControl), 'no control characters'),
 })
+/** The store takes no NUL, and nobody types the others; lines and tabs may be pasted. */
+const isControl = (character: string) => character < ' ' && !'\n\r\t'.includes(character)
 const operatorBody = z.strictObject({ name: operatorName })
 
 export interface RestOptions {
@@ -50,7 +56,13 @@ type Handler = (request: IncomingMessage, response: ServerResponse, url: URL) =>
 export function createRest(options: RestOptions): (request: IncomingMessage, response: ServerResponse) => Promise<boolean> {
   const routes = routesOf(options)
   return async (request, response) => {
-    const url = new URL(request.url ?? '/', 'http://panel')
+    const path = request.url ?? '/'
+    // `//` is no address at all.
+    if (!URL.canParse(path, 'http://panel')) {
+      answerError(request, response, new Refusal(400, 'the path cannot be read', 'Ask for /, or for a path that begins with /api/.'))
+      return true
+    }
+    const url = new URL(path, 'http://panel')
     if (!url.pathname.startsWith('/api/') && !OPERATIONS.has(url.pathname)) return false
     try {
       const methods = routes.get(url.pathname)
