@@ -41,6 +41,11 @@ describe('vans in CSV', () => {
     ])
   })
 
+  it('end their service on the day they begin it, or later', () => {
+    const csv = 'van,in_service_from,in_service_to\na,2026-05-02,2026-05-01\nb,2026-05-02,2026-05-02\n'
+    expect(problems(readVans(csv))).toEqual([{ line: 2, problem: 'in_service_to "2026-05-01" is before in_service_from' }])
+  })
+
   it.each([
     ['', 'the file is empty'],
     ['name\na\n', 'column "van" is missing'],

@@ -61,7 +61,12 @@ export const DEPOT_COLUMNS = 'id,name,lat,lon,markets?,shift_start?,shift_end?'
 
 /** Vans in a CSV file: the van's name in the log, then what people call it, plate, depot, first and last day in service (Europe/Madrid). */
 export function readVans(csv: string): CsvRows<RegisteredVan> {
-  return readRows(csv, z.object(vanColumns), ['van'], (row) => ({
+  const schema = z.object(vanColumns).superRefine(({ in_service_from: from, in_service_to: to }, context) => {
+    if (from !== null && to !== null && to < from) {
+      context.addIssue({ code: 'custom', path: ['in_service_to'], message: 'is before in_service_from' })
+    }
+  })
+  return readRows(csv, schema, ['van'], (row) => ({
     van: row.van,
     name: row.name ?? row.van,
     plate: row.plate,
