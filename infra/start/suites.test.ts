@@ -1,8 +1,8 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { closingLine, countReport, sumCounts } from './suites.mjs'
+import { closingLine, countReport, SUITES, sumCounts } from './suites.mjs'
 
 const folder = mkdtempSync(join(tmpdir(), 'km0-suites-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -42,4 +42,10 @@ describe('the closing line', () => {
       ),
     ).toBe('4 passed, 4 failed, 2 skipped')
   })
+})
+
+it('the budgets are those of test/README.md', () => {
+  const rows = readFileSync(join('test', 'README.md'), 'utf8').matchAll(/^\| (\w+) \| (\d+) min \|/gm)
+  const told = [...rows].map(([, name, minutes]) => [name, Number(minutes) * 60_000])
+  expect(told).toEqual(SUITES.map(({ name, budgetMs }) => [name, budgetMs]))
 })

@@ -14,6 +14,13 @@ describe('rooms', () => {
     for (const room of rooms) expect(filesOf(room).length, room).toBeGreaterThan(0)
   })
 
+  it('stand in ARCHITECTURE.md as the table has them', () => {
+    const rows = readFileSync('ARCHITECTURE.md', 'utf8').matchAll(/^\| `((?:packages|apps)\/\w+|infra)` \|.*\| ([^|]*) \|$/gm)
+    const told = Object.fromEntries([...rows].map(([, room = '', names = '']) => [room, names === '–' ? [] : names.split(', ')]))
+    const table = Object.entries(ROOMS).map(([room, { mayImport }]) => [room, mayImport.map((name) => name.replace(/^.*\//, '')).sort()])
+    expect(told).toEqual(Object.fromEntries(table))
+  })
+
   it.each(rooms)('%s imports only the rooms below it', (room) => {
     const allowed = ROOMS[room]?.mayImport ?? []
     const wrong = filesOf(room)

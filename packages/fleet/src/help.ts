@@ -32,7 +32,7 @@ A recorded day: lines {"van","lat","lon","event_ms"[,"arrival_ms"]}
 
 Both
   --window N               unacknowledged messages at most (256)
-  --client-id ID           MQTT client id (km0-fleet, km0-player)
+  --client-id ID           MQTT client id (km0-fleet-PID, km0-player-PID)
   --journal FILE           note every acknowledged message as a JSON line
   --journal-max-mib N      size at which the journal is rotated; one old file is kept (256)
 

@@ -18,7 +18,7 @@ describe('the command line', () => {
       statePath: null,
       journalPath: null,
       windowMessages: 256,
-      clientId: 'km0-fleet',
+      clientId: `km0-fleet-${process.pid}`,
       print: null,
     })
   })
@@ -47,7 +47,7 @@ describe('the command line', () => {
     for (const words of ['--play day.jsonl', '--play day.jsonl --speed max', '--play day.jsonl --speed 0']) {
       expect(parse(words)).toMatchObject({ speed: Number.POSITIVE_INFINITY })
     }
-    expect(parse('--from day.jsonl')).toMatchObject({ kind: 'play', ownsClock: false, speed: 1, clientId: 'km0-player' })
+    expect(parse('--from day.jsonl')).toMatchObject({ kind: 'play', ownsClock: false, speed: 1, clientId: `km0-player-${process.pid}` })
   })
 
   it.each([

@@ -158,7 +158,8 @@ function publishing(values: Values, clientId: string, defaultSpeed: number): Pub
   return {
     speed: values.speed === undefined ? defaultSpeed : speed(values.speed),
     windowMessages: integer('window', values.window, 1, 10_000),
-    clientId: values['client-id'] ?? clientId,
+    // Two with one id would throw each other out for ever, and the demo may run already.
+    clientId: values['client-id'] ?? `${clientId}-${process.pid}`,
     journalPath: values.journal ?? null,
     journalMaxBytes: integer('journal-max-mib', values['journal-max-mib'], 1, 1_000_000) * 1024 * 1024,
   }
