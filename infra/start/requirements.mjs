@@ -39,8 +39,8 @@ export function missingMessage(found) {
   return `Missing on this machine:
 ${missing.map((line) => `  - ${line}\n`).join('')}Ways on:
   - install it and start again
-  - docker compose up   (everything in containers)
-  - use services that run elsewhere: KAFKA_BROKERS=host:port DATABASE_URL=postgres://… REDIS_URL=redis://… MQTT_URL=mqtt://… npm start
+  - services in containers: docker compose -f infra/compose.yaml up --wait; then name them as below (its first lines say how)
+  - services that run elsewhere: KAFKA_BROKERS=host:port DATABASE_URL=postgres://… REDIS_URL=redis://… MQTT_URL=mqtt://… npm start
 `
 }
 
