@@ -109,7 +109,7 @@ describe('npm start', () => {
     expect(await platform.ended).toBe(0)
     expect(performance.now() - startedMs).toBeLessThan(STOPS_WITHIN_MS)
     const stopped = [...platform.said().matchAll(/^✓ stop (.*) \(/gm)].map(([, what]) => what)
-    expect(stopped).toEqual(['fleet', 'bridge', 'stream-positions, stream-serving', 'dashboard', 'batch', 'services'])
+    expect(stopped).toEqual(['fleet', 'bridge', 'stream-positions, stream-serving, stream-lake', 'dashboard', 'batch', 'services'])
     expect(await isPortFree(port)).toBe(true)
     if (existsSync('/proc/self')) expect(processesOfOurs()).toEqual([])
   })

@@ -10,8 +10,8 @@ interface Case {
 }
 
 const SEEDS = '1-60'
-const hasPython = spawnSync('python3', ['-c', 'import zoneinfo']).status === 0
-if (!hasPython) console.warn('skipped: the oracle needs python3 (3.9 or newer)')
+const hasPython = spawnSync('python3', ['-c', 'import zoneinfo; zoneinfo.ZoneInfo("Europe/Madrid")']).status === 0
+if (!hasPython) console.warn('skipped: the oracle needs python3 (3.9 or newer) that knows Europe/Madrid (tzdata)')
 
 // `pnpm prove:oracle` runs seeds 1-300 against the built command.
 describe.skipIf(!hasPython)(`the core and the oracle, seeds ${SEEDS}`, () => {
