@@ -63,6 +63,15 @@ export class BridgeProcess {
     return this.#child.pid ?? 0
   }
 
+  /** Stops it where it is (SIGSTOP) until `thaw`. */
+  freeze(): void {
+    this.#child.kill('SIGSTOP')
+  }
+
+  thaw(): void {
+    this.#child.kill('SIGCONT')
+  }
+
   async stop(): Promise<number | null> {
     this.#child.kill('SIGTERM')
     return this.#exited

@@ -1,10 +1,14 @@
 import type { Health, PartHealth } from '@km0/runtime'
+import type { LeaseState } from '@km0/transport/log-lease'
 import type { ProbeVerdict } from './self-probe.ts'
 
 /** A start, a reconnect or a restart of Kafka may take so long without being a fault. */
 export const GRACE_MS = 30_000
 /** Settling and draining explain heartbeats that are held back; longer is an alarm. */
 export const HEARTBEAT_ALARM_MS = 170_000
+
+/** A lease that is well is confirmed every second. */
+const CONTACT_MS = 6_000
 
 export interface HealthSituation {
   readonly nowMs: number
@@ -66,10 +70,33 @@ export function inputHealth({ probe, sharedClientId }: HealthSituation): PartHea
   return probe === 'unsent' ? { status: 'degraded', detail: 'the broker takes no probes from us' } : OK
 }
 
-/** Registers the parts of the bridge. */
-export function registerHealth(health: Health, read: () => HealthSituation): void {
-  health.register('mqtt', () => mqttHealth(read()))
-  health.register('input', () => inputHealth(read()))
-  health.register('kafka', () => kafkaHealth(read()))
-  health.register('heartbeats', () => heartbeatHealth(read()))
+export interface LeaseSituation {
+  readonly nowMs: number
+  readonly startedMs: number
+  readonly state: LeaseState
+  readonly lastContactMs: number | null
+}
+
+/** Whether this bridge is the active one, and how sure that is. */
+export function leaseHealth({ nowMs, startedMs, state, lastContactMs }: LeaseSituation): PartHealth {
+  const role = state === 'no' ? 'standing by' : 'active'
+  const silentMs = nowMs - (lastContactMs ?? startedMs)
+  if (silentMs < CONTACT_MS) return { status: 'ok', detail: lastContactMs === null ? 'asking for the lease' : role }
+  const detail = `${role}; the keeper of the lease has not answered for ${Math.round(silentMs / 1000)} s`
+  return { status: silentMs < GRACE_MS ? 'degraded' : 'down', detail }
+}
+
+const STANDING_BY: PartHealth = { status: 'ok', detail: 'standing by' }
+
+/** Registers the parts of the bridge; `read` returns null while it stands by. */
+export function registerHealth(health: Health, read: () => HealthSituation | null): void {
+  const part = (name: string, judge: (situation: HealthSituation) => PartHealth) =>
+    health.register(name, () => {
+      const situation = read()
+      return situation === null ? STANDING_BY : judge(situation)
+    })
+  part('mqtt', mqttHealth)
+  part('input', inputHealth)
+  part('kafka', kafkaHealth)
+  part('heartbeats', heartbeatHealth)
 }

@@ -1,22 +1,12 @@
 import { randomUUID } from 'node:crypto'
-import { MQTT_TOPICS } from '@km0/contracts'
+import { TOPICS } from '@km0/contracts'
 import type { Health, Logger, Registry } from '@km0/runtime'
 import type { Log } from '@km0/transport'
-import { type MqttInput, openMqttInput } from '@km0/transport/mqtt-input'
-import { openMqttPublisher, type WatchedPublisher } from '@km0/transport/mqtt-publisher'
-import { HEARTBEAT_ALARM_MS, type HealthSituation, registerHealth } from './bridge-health.ts'
+import { type Lease, openLease } from '@km0/transport/log-lease'
+import { leaseHealth, registerHealth } from './bridge-health.ts'
 import { BridgeCounters, registerGauges } from './counters.ts'
-import { DECODERS } from './decoders/table.ts'
-import { OutageBudget } from './outage-budget.ts'
-import { Pipeline } from './pipeline.ts'
-import { SelfProbe } from './self-probe.ts'
 import type { BridgeSettings } from './settings.ts'
-import { readInForce } from './settings-in-force.ts'
-import { TakeoverWatch } from './takeover-watch.ts'
-
-const RETRY_MS = 1_000
-const TICK_MS = 1_000
-const DISCONNECT_MS = 1_000
+import { Tenure } from './tenure.ts'
 
 export interface BridgeParts {
   readonly settings: BridgeSettings
@@ -28,209 +18,100 @@ export interface BridgeParts {
   readonly onFatal: (error: unknown) => void
 }
 
-/** MQTT to Kafka, at least once: the two connections of the pipeline, its health and its gauges. */
+/**
+ * The bridge of one process. Without a lease it is active from start to end. With one it stands by, without any connection to the MQTT
+ * broker, until the lease is given to it; it then takes the session of the common client id over, with what is parked in it. When
+ * another one has got the lease it ends its tenure and stands by again.
+ */
 export class Bridge {
   readonly #parts: BridgeParts
   readonly #counters: BridgeCounters
-  readonly #pipeline: Pipeline
-  readonly #budget: OutageBudget
-  readonly #startedMs = Date.now()
   readonly #instance: string
-  readonly #takeovers = new TakeoverWatch()
-  #probeSender: WatchedPublisher | null = null
-  #probe: SelfProbe | null = null
-  #ended: { readonly atMs: number; readonly lastedMs: number } | null = null
-  #input: MqttInput | null = null
-  #connectedSinceMs: number | null = null
-  #disconnectedSinceMs: number | null = Date.now()
+  readonly #startedMs = Date.now()
+  #lease: Lease | null = null
+  #tenure: Tenure | null = null
+  /** Ends of tenures, one after the other. */
+  #ending: Promise<void> = Promise.resolve()
   #stopping = false
-  #timer: NodeJS.Timeout | null = null
 
   constructor(parts: BridgeParts) {
-    const { settings, log, logger, metrics, health } = parts
     this.#parts = parts
-    const limits = { messages: settings.KM0_BROKER_QUEUE_MESSAGES, bytes: settings.KM0_BROKER_QUEUE_BYTES }
-    this.#budget = new OutageBudget(limits, settings.KM0_BRIDGE_BACKLOG_LIMIT_MS)
-    this.#counters = new BridgeCounters(metrics)
-    this.#instance = settings.KM0_BRIDGE_INSTANCE ?? randomUUID()
-    this.#pipeline = new Pipeline({
-      settings,
-      instance: this.#instance,
-      counters: this.#counters,
-      logger,
-      openSender: () => log.openProducer({ idempotent: true }),
-      machineMs: Date.now,
-      onRoom: () => this.#input?.release(),
-      onProbe: (payload) => this.#probe?.returned(payload, Date.now()),
-      onFatal: parts.onFatal,
-    })
-    registerHealth(health, () => this.#situation())
-    registerGauges(metrics, () => this.#gauges())
+    this.#counters = new BridgeCounters(parts.metrics)
+    this.#instance = parts.settings.KM0_BRIDGE_INSTANCE ?? randomUUID()
+    registerHealth(parts.health, () => this.#tenure?.situation() ?? null)
+    registerGauges(parts.metrics, () => this.#tenure?.gauges() ?? null)
+    if (parts.settings.KM0_BRIDGE_LEASE === 'none') return
+    parts.health.register('lease', () =>
+      leaseHealth({
+        nowMs: Date.now(),
+        startedMs: this.#startedMs,
+        state: this.#lease?.state() ?? 'no',
+        lastContactMs: this.#lease?.lastContactMs() ?? null,
+      }),
+    )
   }
 
-  /** Connects both sides. Returns at once: either may be away and is tried for ever. */
+  /** Returns at once: MQTT and Kafka may be away and are tried for ever. */
   start(): void {
-    this.#openProbe()
-    // In play mode the log says where the clock stood: a tick before that would leave out the heartbeats between.
-    const listenFirst = this.#parts.settings.KM0_CLOCK === 'machine'
-    if (listenFirst) this.#input = this.#openInput()
-    this.#readLog(listenFirst).catch((error: unknown) => this.#parts.onFatal(error))
-    this.#timer = setInterval(() => this.#everySecond(), TICK_MS)
+    const { settings, logger } = this.#parts
+    if (settings.KM0_BRIDGE_LEASE === 'none') {
+      this.#begin()
+      return
+    }
+    this.#lease = openLease({
+      brokers: settings.KAFKA_BROKERS,
+      clientId: `${settings.KM0_BRIDGE_CLIENT_ID}-torn`,
+      groupId: `km0-torn-${settings.KM0_BRIDGE_CLIENT_ID}`,
+      topic: TOPICS.bridgeLease.name,
+      onHeld: () => this.#onHeld(),
+      onLost: () => this.#onLost(),
+      onTrouble: (error) => logger.warn({ error: error.message }, 'the lease cannot be asked for, trying again'),
+    })
   }
 
-  /** Takes nothing more, writes what is queued within the time that is set for it, acknowledges, disconnects. */
+  /** Writes what is queued within the time that is set for it, disconnects, and gives the lease back. */
   async stop(): Promise<void> {
     this.#stopping = true
-    if (this.#timer !== null) clearInterval(this.#timer)
-    this.#input?.stopTaking()
-    await this.#pipeline.stop(this.#parts.settings.KM0_BRIDGE_STOP_MS)
-    await Promise.all([this.#input?.close(DISCONNECT_MS), this.#probeSender?.close(true)])
-    this.#parts.logger.info({ left: this.#pipeline.state.queueMessages }, 'bridge stopped; what is left comes again from the broker')
+    await this.#ending
+    await this.#tenure?.stop(this.#parts.settings.KM0_BRIDGE_STOP_MS)
+    await this.#lease?.stop()
+    this.#parts.logger.info('bridge stopped')
   }
 
-  #openProbe(): void {
-    const { settings, logger } = this.#parts
-    if (settings.KM0_BRIDGE_PROBE_EVERY_MS === 0) return
-    this.#probeSender = openMqttPublisher({
-      url: settings.MQTT_URL,
-      clientId: `${settings.KM0_BRIDGE_CLIENT_ID}-sonda-${randomUUID().slice(0, 8)}`,
-      keepaliveSeconds: settings.KM0_BRIDGE_KEEPALIVE_SECONDS,
-      onError: (error) => logger.debug({ error: error.message }, 'MQTT error of the probe'),
+  #begin(): void {
+    const { settings, log, logger, onFatal } = this.#parts
+    const tenure: Tenure = new Tenure({
+      settings,
+      log,
+      logger,
+      counters: this.#counters,
+      instance: this.#instance,
+      isActive: () => this.#tenure === tenure && (this.#lease === null || this.#lease.state() === 'held'),
+      onFatal,
     })
-    this.#probe = new SelfProbe(
-      { instance: this.#instance, everyMs: settings.KM0_BRIDGE_PROBE_EVERY_MS, limitMs: settings.KM0_BRIDGE_PROBE_LIMIT_MS },
-      this.#probeSender,
-    )
+    this.#tenure = tenure
+    tenure.start()
   }
 
-  #openInput(): MqttInput {
-    const { settings, logger } = this.#parts
-    const formats = settings.KM0_BRIDGE_FORMATS.map((name) => DECODERS[name].filter)
-    const filters = [
-      ...formats,
-      ...(settings.KM0_CLOCK === 'play' ? [MQTT_TOPICS.clock] : []),
-      ...(settings.KM0_BRIDGE_PROBE_EVERY_MS > 0 ? [MQTT_TOPICS.probe] : []),
-    ]
-    return openMqttInput(
-      {
-        url: settings.MQTT_URL,
-        clientId: settings.KM0_BRIDGE_CLIENT_ID,
-        filters,
-        keepaliveSeconds: settings.KM0_BRIDGE_KEEPALIVE_SECONDS,
-        connectTimeoutMs: 10_000,
-        reconnectMinMs: 250,
-        reconnectMaxMs: 5_000,
-      },
-      {
-        onDelivery: (delivery) => this.#pipeline.take(delivery),
-        onConnected: (sessionPresent) => this.#onConnected(sessionPresent),
-        onDisconnected: () => this.#onDisconnected(),
-        onSubscribed: () => {
-          this.#disconnectedSinceMs = null
-          logger.info({ filters }, 'subscribed')
-        },
-        onError: (error) => logger.warn({ error: error.message }, 'MQTT error'),
-      },
-    )
+  #onHeld(): void {
+    this.#ending = this.#ending.then(() => {
+      // It may be lost again by now, or be ours still.
+      if (this.#stopping || this.#tenure !== null || this.#lease?.state() !== 'held') return
+      this.#parts.logger.info('this bridge is the active one')
+      this.#begin()
+    })
+    this.#ending.catch(this.#parts.onFatal)
   }
 
-  #onConnected(sessionPresent: boolean): void {
-    this.#counters.connections.inc()
-    this.#judgeEnd()
-    this.#connectedSinceMs = Date.now()
-    this.#pipeline.setConnected(this.#connectedSinceMs)
-    if (this.#input?.subscribed() === true) this.#disconnectedSinceMs = null
-    this.#parts.logger.info({ sessionPresent }, 'connected to the MQTT broker')
-  }
-
-  /** Only a new connection shows whether the broker was there all the time. */
-  #judgeEnd(): void {
-    const end = this.#ended
-    this.#ended = null
-    if (end === null) return
-    const sinceMs = this.#probeSender?.connectedSinceMs()
-    const otherStood = this.#probeSender === null ? null : typeof sinceMs === 'number' && sinceMs < end.atMs
-    if (!this.#takeovers.ended({ ...end, otherStood })) return
-    const { KM0_BRIDGE_CLIENT_ID: clientId, KM0_BRIDGE_TAKEOVER_WAIT_MS: waitMs } = this.#parts.settings
-    this.#parts.logger.error({ clientId, waitMs }, 'another client connects with our client id: the two throw each other out')
-  }
-
-  #onDisconnected(): number | undefined {
-    this.#counters.disconnections.inc()
-    const lastedMs = Date.now() - (this.#connectedSinceMs ?? Date.now())
-    this.#connectedSinceMs = null
-    this.#disconnectedSinceMs = Date.now()
-    this.#pipeline.setConnected(null)
-    if (this.#stopping) return undefined
-    this.#parts.logger.warn({ lastedMs }, 'the connection to the MQTT broker ended')
-    this.#ended = { atMs: Date.now(), lastedMs }
-    return this.#takeovers.suspected(Date.now()) ? this.#parts.settings.KM0_BRIDGE_TAKEOVER_WAIT_MS : undefined
-  }
-
-  /** Reads the log, again until it answers; listens to MQTT from then on if it does not yet. */
-  async #readLog(listening: boolean): Promise<void> {
-    const { log, logger } = this.#parts
-    while (!this.#stopping && !this.#pipeline.state.logKnown) {
-      try {
-        const inForce = await readInForce(log)
-        this.#pipeline.know(inForce)
-        logger.info({ partitions: inForce.size }, 'log read')
-      } catch (error) {
-        logger.warn({ error: error instanceof Error ? error.message : String(error) }, 'the log cannot be read yet')
-        await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
-      }
+  #onLost(): void {
+    const tenure = this.#tenure
+    if (tenure === null) {
+      this.#parts.logger.info('another bridge is the active one, standing by')
+      return
     }
-    if (!listening && !this.#stopping) this.#input = this.#openInput()
-  }
-
-  #everySecond(): void {
-    const taking = this.#input?.subscribed() === true && !this.#input.held()
-    const { received, lastMessageMs } = this.#pipeline.state
-    this.#budget.observe(Date.now(), received, taking)
-    if (this.#probe?.tick(Date.now(), taking, lastMessageMs) === true) {
-      this.#parts.logger.error(
-        { seconds: this.#probe.secondsSinceReturn(Date.now()) },
-        'nothing comes in, not even our probe: connecting anew',
-      )
-      this.#input?.renew()
-    }
-    const reason = this.#pipeline.beatWhenDue()
-    if (reason !== null) this.#counters.countHeld(reason, TICK_MS / 1000)
-  }
-
-  #heartbeatAlarm(): boolean {
-    const { onMachineClock, lastBeatMs } = this.#pipeline.state
-    return onMachineClock && Date.now() - Math.max(lastBeatMs ?? 0, this.#startedMs) > HEARTBEAT_ALARM_MS
-  }
-
-  #situation(): HealthSituation {
-    return {
-      ...this.#pipeline.state,
-      nowMs: Date.now(),
-      startedMs: this.#startedMs,
-      subscribed: this.#input?.subscribed() === true,
-      disconnectedSinceMs: this.#disconnectedSinceMs,
-      heartbeatAlarm: this.#heartbeatAlarm(),
-      probe: this.#probe?.verdict(Date.now()) ?? 'ok',
-      sharedClientId: this.#takeovers.suspected(Date.now()) ? this.#parts.settings.KM0_BRIDGE_CLIENT_ID : null,
-    }
-  }
-
-  #gauges() {
-    const { queueMessages, queueBytes, lastMessageMs, lastBeatMs } = this.#pipeline.state
-    const since = (ms: number | null) => (ms === null ? null : (Date.now() - ms) / 1000)
-    return {
-      queueMessages,
-      queueBytes,
-      held: this.#input?.held() === true,
-      connected: this.#input?.subscribed() === true,
-      secondsSinceMessage: since(lastMessageMs),
-      secondsSinceHeartbeat: since(lastBeatMs),
-      heartbeatAlarm: this.#heartbeatAlarm(),
-      secondsSinceProbe: this.#probe?.secondsSinceReturn(Date.now()) ?? null,
-      deaf: this.#probe?.verdict(Date.now()) === 'deaf',
-      sharedClientId: this.#takeovers.suspected(Date.now()),
-      outageBudgetSeconds: this.#budget.secondsLeft,
-    }
+    this.#tenure = null
+    this.#parts.logger.warn('another bridge has become the active one: stopping what this one did, standing by')
+    this.#ending = this.#ending.then(() => tenure.stop(0))
+    this.#ending.catch(this.#parts.onFatal)
   }
 }

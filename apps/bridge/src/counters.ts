@@ -94,18 +94,27 @@ export class BridgeCounters {
   }
 }
 
-/** Registers gauges that ask `read` at every scrape. */
-export function registerGauges(metrics: Registry, read: () => BridgeGauges): void {
+/** Registers gauges that ask `read` at every scrape; NaN while it returns null, as the bridge stands by. */
+export function registerGauges(metrics: Registry, read: () => BridgeGauges | null): void {
   const gauge = (name: string, help: string, value: (gauges: BridgeGauges) => number | null) => {
     new Gauge({
       name: `km0_bridge_${name}`,
       help,
       registers: [metrics],
       collect() {
-        this.set(value(read()) ?? Number.NaN)
+        const gauges = read()
+        this.set((gauges === null ? null : value(gauges)) ?? Number.NaN)
       },
     })
   }
+  new Gauge({
+    name: 'km0_bridge_active',
+    help: '1 while this bridge is the active one, 0 while it stands by',
+    registers: [metrics],
+    collect() {
+      this.set(Number(read() !== null))
+    },
+  })
   gauge('queue_messages', 'messages received and not yet in Kafka', (gauges) => gauges.queueMessages)
   gauge('queue_bytes', 'bytes of them', (gauges) => gauges.queueBytes)
   gauge('input_held', '1 while the queue is full and MQTT input is held', (gauges) => Number(gauges.held))

@@ -14,6 +14,8 @@ export interface ForwarderSettings {
   readonly maxBatchBytes: number
   readonly retryMinMs: number
   readonly retryMaxMs: number
+  /** Asked before each attempt; while it is false nothing is sent. */
+  readonly mayWrite: () => boolean
 }
 
 export interface ForwarderEvents {
@@ -31,6 +33,9 @@ const ABOUT_THE_RECORD = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE', 
 const TOO_LARGE = new Set(['MESSAGE_TOO_LARGE', 'RECORD_LIST_TOO_LARGE'])
 /** A producer that fails this often in a row is replaced: its state at the broker may be what is wrong. */
 const RENEW_AFTER_ATTEMPTS = 10
+
+/** While writing is not permitted. */
+const ASK_AGAIN_MS = 50
 
 class Abandoned extends Error {}
 
@@ -133,14 +138,24 @@ export class Forwarder {
     for (let attempt = 1; ; attempt += 1) {
       try {
         this.#sender ??= await this.#open()
+        await this.#permission()
         await this.#sender.send(records)
         this.#succeeded()
         return null
       } catch (error) {
+        if (error instanceof Abandoned) throw error
         const refusal = refusalOf(error)
         if (refusal !== null) return refusal
         await this.#failed(error instanceof Error ? error : new Error(String(error)), attempt)
       }
+    }
+  }
+
+  async #permission(): Promise<void> {
+    for (;;) {
+      if (this.#abandoned) throw new Abandoned()
+      if (this.#settings.mayWrite()) return
+      await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MS))
     }
   }
 

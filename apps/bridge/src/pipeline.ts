@@ -23,6 +23,8 @@ export interface PipelineParts {
   readonly counters: BridgeCounters
   readonly logger: Logger
   readonly openSender: () => Promise<RecordSender>
+  /** Asked before each attempt to write. */
+  readonly mayWrite: () => boolean
   readonly machineMs: () => number
   /** The queue has room again. */
   readonly onRoom: () => void
@@ -179,11 +181,11 @@ export class Pipeline {
   }
 
   #makeForwarder(): Forwarder {
-    const { settings, counters, logger, openSender, onRoom } = this.#parts
+    const { settings, counters, logger, openSender, onRoom, mayWrite } = this.#parts
     return new Forwarder(
       this.#queue,
       openSender,
-      { maxBatchRecords: settings.KM0_BRIDGE_BATCH_RECORDS, maxBatchBytes: MAX_BATCH_BYTES, retryMinMs: 100, retryMaxMs: 2_000 },
+      { maxBatchRecords: settings.KM0_BRIDGE_BATCH_RECORDS, maxBatchBytes: MAX_BATCH_BYTES, retryMinMs: 100, retryMaxMs: 2_000, mayWrite },
       {
         onStored: (records) => {
           counters.stored.inc(records)

@@ -14,6 +14,10 @@ export const bridgeEnvironment = commonEnvironment.extend({
     .default('km0-pont')
     .describe('MQTT client id; fixed, as the broker parks messages under it'),
   KM0_BRIDGE_INSTANCE: z.string().min(1).max(64).optional().describe('name of this instance in heartbeats; default a random one'),
+  KM0_BRIDGE_LEASE: z
+    .enum(['none', 'kafka'])
+    .default('none')
+    .describe('kafka: of all bridges with one client id and this setting one is active, the others stand by; none: this one is active'),
   KM0_BRIDGE_FORMATS: z
     .string()
     .default('own,owntracks,hfp')

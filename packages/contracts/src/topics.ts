@@ -153,6 +153,15 @@ export const TOPICS = {
     producer: 'stream stock-shuffle',
     holds: 'refused stock events with reason',
   }),
+  bridgeLease: topic({
+    name: 'pont.torn',
+    partitions: 1,
+    cleanupPolicy: 'delete',
+    retentionMs: DAY_MS,
+    maxMessageBytes: 16 * KIB,
+    producer: 'nobody',
+    holds: 'nothing: the bridge that has its partition is the active one',
+  }),
 } as const satisfies Record<string, TopicDefinition>
 
 export type TopicName = (typeof TOPICS)[keyof typeof TOPICS]['name']

@@ -91,6 +91,8 @@ describe('deferred acknowledgement on mqtt.js', () => {
   let connections: boolean[]
   let errors: Error[]
   let verdict: 'more' | 'hold'
+  let mayConnect: boolean
+  let waitMs: number | undefined
 
   function open(keepaliveSeconds = 30): void {
     input = openMqttInput(
@@ -102,6 +104,7 @@ describe('deferred acknowledgement on mqtt.js', () => {
         connectTimeoutMs: 1_000,
         reconnectMinMs: 20,
         reconnectMaxMs: 100,
+        mayConnect: () => mayConnect,
       },
       {
         onDelivery: (delivery) => {
@@ -109,7 +112,7 @@ describe('deferred acknowledgement on mqtt.js', () => {
           return verdict
         },
         onConnected: (sessionPresent) => connections.push(sessionPresent),
-        onDisconnected: () => undefined,
+        onDisconnected: () => waitMs,
         onSubscribed: () => undefined,
         onError: (error) => errors.push(error),
       },
@@ -123,6 +126,8 @@ describe('deferred acknowledgement on mqtt.js', () => {
     connections = []
     errors = []
     verdict = 'more'
+    mayConnect = true
+    waitMs = undefined
   })
   afterEach(async () => {
     await input.close(500)
@@ -180,6 +185,37 @@ describe('deferred acknowledgement on mqtt.js', () => {
     await until('third connection', () => connections.length === 3 && input.subscribed())
     expect(broker.count(SUBSCRIBE)).toBe(2)
     expect(connections).toEqual([false, true, false])
+  })
+
+  it('does not connect again while it may not, and does when it may', async () => {
+    open()
+    await until('subscribed', () => input.subscribed())
+    mayConnect = false
+    broker.cut()
+    await pause(400)
+    expect(broker.count(CONNECT)).toBe(1)
+    mayConnect = true
+    await until('connected again', () => input.subscribed())
+    expect(broker.count(CONNECT)).toBe(2)
+  })
+
+  it('waits as long as it is told before the next connection', async () => {
+    open()
+    await until('subscribed', () => input.subscribed())
+    waitMs = 600
+    broker.cut()
+    await pause(350)
+    expect(broker.count(CONNECT)).toBe(1)
+    await until('connected again', () => input.subscribed())
+  })
+
+  it('renews: subscribes on a new connection although the session is there (B39)', async () => {
+    open()
+    await until('subscribed', () => input.subscribed())
+    broker.sessionPresent = true
+    input.renew()
+    await until('subscribed again', () => broker.count(SUBSCRIBE) === 2 && input.subscribed())
+    expect(connections).toEqual([false, true])
   })
 
   it('says that the broker refuses a subscription, and tries again', async () => {

@@ -25,6 +25,8 @@ export interface MqttInputSettings {
   readonly connectTimeoutMs: number
   readonly reconnectMinMs: number
   readonly reconnectMaxMs: number
+  /** Asked before each reconnect, for whoever shares the client id with others. Absent: always. */
+  readonly mayConnect?: () => boolean
 }
 
 export interface MqttInputEvents {
@@ -103,6 +105,9 @@ class DeferredInput implements MqttInput {
     this.#client = client
     this.#settings = settings
     this.#events = events
+    const connect = client.connect.bind(client)
+    // The timer of mqtt.js goes on and asks again.
+    client.connect = () => (settings.mayConnect?.() === false ? client : connect())
     client.handleMessage = (packet, callback) => this.#take(packet, callback)
     client.on('connect', (packet) => this.#onConnect(packet.sessionPresent))
     // Before the client's own listener, which plans the reconnect with the period that it finds.

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest'
+import { type HealthSituation, inputHealth, leaseHealth } from './bridge-health.ts'
+
+const T0 = 1_772_442_000_000
+const lease = (silentMs: number, state: 'held' | 'unsure' | 'no') =>
+  leaseHealth({ nowMs: T0, startedMs: T0 - 600_000, state, lastContactMs: T0 - silentMs })
+const input = (more: Partial<HealthSituation>) => inputHealth({ probe: 'ok', sharedClientId: null, ...more } as HealthSituation)
+
+describe('health of the lease', () => {
+  it('says which of the two it is', () => {
+    expect(lease(500, 'held')).toEqual({ status: 'ok', detail: 'active' })
+    expect(lease(500, 'no')).toEqual({ status: 'ok', detail: 'standing by' })
+  })
+
+  it('is degraded, then down while nothing is heard of the keeper', () => {
+    expect(lease(7_000, 'unsure')).toEqual({ status: 'degraded', detail: 'active; the keeper of the lease has not answered for 7 s' })
+    expect(lease(31_000, 'no').status).toBe('down')
+  })
+
+  it('gives a start its time', () => {
+    expect(leaseHealth({ nowMs: T0, startedMs: T0 - 2_000, state: 'no', lastContactMs: null })).toEqual({
+      status: 'ok',
+      detail: 'asking for the lease',
+    })
+    expect(leaseHealth({ nowMs: T0, startedMs: T0 - 40_000, state: 'no', lastContactMs: null }).status).toBe('down')
+  })
+})
+
+describe('health of the input', () => {
+  it('is red when deaf, degraded for a shared client id and for probes that are not taken', () => {
+    expect(input({}).status).toBe('ok')
+    expect(input({ probe: 'deaf', sharedClientId: 'km0-pont' }).status).toBe('down')
+    expect(input({ sharedClientId: 'km0-pont' })).toMatchObject({ status: 'degraded', detail: expect.stringContaining('km0-pont') })
+    expect(input({ probe: 'unsent' }).status).toBe('degraded')
+  })
+})
