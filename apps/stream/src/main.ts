@@ -1,18 +1,28 @@
 import { parseArgs } from 'node:util'
 import { TOPICS } from '@km0/contracts'
-import { serveOperations, startProgram } from '@km0/runtime'
+import { readPipelineSettings } from '@km0/contracts/pipeline-settings-file'
+import { loadSettings, serveOperations, startProgram } from '@km0/runtime'
 import { openLog } from '@km0/transport'
 import { streamEnvironment } from './environment.ts'
 import { startLake } from './lake/lake-role.ts'
 import { startPositions } from './positions-role.ts'
 import type { StartRole } from './role.ts'
 import { startServing } from './serving-role.ts'
+import { startStockShuffle } from './stock-shuffle/shuffle-role.ts'
+import { startStockWindows } from './stock-windows/windows-role.ts'
 
 /** Each role is its own process, consumer group, health and metrics. */
-const ROLES: Readonly<Record<string, StartRole>> = { positions: startPositions, serving: startServing, lake: startLake }
+const ROLES: Readonly<Record<string, StartRole>> = {
+  positions: startPositions,
+  serving: startServing,
+  lake: startLake,
+  'stock-shuffle': startStockShuffle,
+  'stock-windows': startStockWindows,
+}
 
 const role = roleOf(process.argv.slice(2))
-const program = startProgram(`stream-${role.name}`, streamEnvironment)
+const pipelines = loadSettings(`stream-${role.name}`, process.env, (text, file) => readPipelineSettings(text, file, process.env))
+const program = { ...startProgram(`stream-${role.name}`, streamEnvironment), pipelines }
 const { settings, log, metrics, health, shutdown } = program
 
 let started = false

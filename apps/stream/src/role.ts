@@ -1,8 +1,11 @@
+import type { PipelineSettings } from '@km0/contracts/pipeline-settings'
 import type { PartHealth, Program } from '@km0/runtime'
 import type { Log, PartitionConsumer } from '@km0/transport'
 import type { StreamSettings } from './environment.ts'
 
-export type StreamProgram = Program<StreamSettings>
+export interface StreamProgram extends Program<StreamSettings> {
+  readonly pipelines: PipelineSettings
+}
 
 /** What a role leaves to be stopped. */
 export interface Role {

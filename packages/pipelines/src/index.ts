@@ -5,4 +5,10 @@ export { createStockHost } from './stock/stock-host.ts'
 export type { ShuffleSnapshot } from './stock-shuffle/shuffle-snapshot.ts'
 export { type ShuffleOutput, ShuffleTask } from './stock-shuffle/shuffle-task.ts'
 export { STOCK_WINDOWS_PIPELINE } from './stock-shuffle/windows-snapshot.ts'
-export { SHUFFLED_FLAGS, type StockRules, StockWindowsTask, type WindowsEmission, type WindowsOutput } from './stock-shuffle/windows-task.ts'
+export {
+  SHUFFLED_FLAGS,
+  type StockRules,
+  StockWindowsTask,
+  type WindowsEmission,
+  type WindowsOutput,
+} from './stock-shuffle/windows-task.ts'

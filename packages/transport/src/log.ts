@@ -7,6 +7,7 @@ import { endOffsets, type ReadBatch, type ReadOptions, readTopic, startOffsets }
 import { toOffset } from './log-record.ts'
 import { type LogClient, type TailHandle, type TailOptions, tailTopic } from './log-tail.ts'
 import { countPartitions, ensureTopics, type TopicOverride } from './log-topics.ts'
+import { openTransactionalProducer, type TransactionalProducer, type TransactionOptions } from './log-transaction.ts'
 
 /** The part of a structured logger (pino's order of arguments) that the log needs. */
 export interface LogSink {
@@ -24,6 +25,12 @@ export interface LogOptions {
   readonly requestTimeoutMs?: number
 }
 
+export interface CommittedPlace {
+  readonly nextOffset: number
+  /** null when there is none: the offset was committed, or set, by other means. */
+  readonly metadata: string | null
+}
+
 /** The log (Kafka). Nothing of the client library shows through. All methods reject with LogUnavailableError when it cannot be reached. */
 export interface Log {
   /** Name that a broker keeps for the life of its data. */
@@ -38,7 +45,10 @@ export interface Log {
   startOffsets(topic: string): Promise<Map<number, number>>
   /** Committed offsets of a group; partitions without one are absent. */
   committedOffsets(groupId: string, topic: string): Promise<Map<number, number>>
+  /** The same with what was stored beside each offset. */
+  committedPlaces(groupId: string, topic: string): Promise<Map<number, CommittedPlace>>
   openProducer(options?: ProducerOptions): Promise<LogProducer>
+  openTransactionalProducer(options: TransactionOptions): Promise<TransactionalProducer>
   tailTopic(options: TailOptions): Promise<TailHandle>
   readTopic(options: ReadOptions): AsyncGenerator<ReadBatch>
   consumePartitions(options: PartitionConsumerOptions): Promise<PartitionConsumer>
@@ -110,16 +120,30 @@ class KafkaLog implements Log, LogClient {
     return startOffsets(this, topic)
   }
 
-  committedOffsets(groupId: string, topic: string): Promise<Map<number, number>> {
+  async committedOffsets(groupId: string, topic: string): Promise<Map<number, number>> {
+    const places = await this.committedPlaces(groupId, topic)
+    return new Map([...places].map(([partition, { nextOffset }]) => [partition, nextOffset]))
+  }
+
+  committedPlaces(groupId: string, topic: string): Promise<Map<number, CommittedPlace>> {
     return this.withAdmin(async (admin) => {
       const [offsets] = await admin.fetchOffsets({ groupId, topics: [topic] })
-      const known = (offsets?.partitions ?? []).map(({ partition, offset }) => [partition, toOffset(offset)] as const)
-      return new Map(known.filter(([, offset]) => offset >= 0))
+      const known = (offsets?.partitions ?? []).filter(({ offset }) => toOffset(offset) >= 0)
+      return new Map(
+        known.map(({ partition, offset, metadata }) => [
+          partition,
+          { nextOffset: toOffset(offset), metadata: metadata === '' ? null : metadata },
+        ]),
+      )
     })
   }
 
   openProducer(options?: ProducerOptions): Promise<LogProducer> {
     return openProducer(this.kafka, options)
+  }
+
+  openTransactionalProducer(options: TransactionOptions): Promise<TransactionalProducer> {
+    return openTransactionalProducer(this.kafka, options)
   }
 
   tailTopic(options: TailOptions): Promise<TailHandle> {

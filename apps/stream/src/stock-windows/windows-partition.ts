@@ -1,0 +1,110 @@
+import { isUtf8 } from 'node:buffer'
+import { decodeShuffled, encodeSource, type StockMarkValue, TOPICS } from '@km0/contracts'
+import { type StockRules, StockWindowsTask, type WindowsEmission, type WindowsOutput } from '@km0/pipelines'
+import type { LogRecord, OutRecord } from '@km0/transport'
+
+const TOPIC_OF: Readonly<Record<WindowsOutput, string>> = {
+  alertes: TOPICS.stockAlerts.name,
+  tardans: TOPICS.stockLate.name,
+  rebutjats: TOPICS.stockDeadLetters.name,
+  viu: TOPICS.stockLive.name,
+  episodis: TOPICS.stockEpisodes.name,
+}
+
+export interface WindowsSlice {
+  /** What is to be written, in order. */
+  readonly records: readonly OutRecord[]
+  /** RECORD_FLAGS and SHUFFLED_FLAGS of each record that is of the shuffle. */
+  readonly flags: readonly number[]
+  /** Records that are not of the shuffle; they are passed over. */
+  readonly foreign: number
+}
+
+/**
+ * The work on one partition of the shuffle's topic: its state, and what goes to which topic. A function of the partition's records: a restored
+ * task writes the same bytes. Results go to the partition with the number of their source. Of newest stock the last of a slice is written.
+ */
+export class WindowsPartition {
+  readonly partition: number
+  readonly #epoch: number
+  readonly #task: StockWindowsTask
+  #nextOffset: number
+
+  constructor(partition: number, epoch: number, rules: StockRules, nextOffset: number) {
+    this.partition = partition
+    this.#epoch = epoch
+    this.#task = new StockWindowsTask(rules)
+    this.#nextOffset = nextOffset
+  }
+
+  get nextOffset(): number {
+    return this.#nextOffset
+  }
+
+  get watermarkMs(): number {
+    return this.#task.watermarkMs
+  }
+
+  get openEpisodes(): number {
+    return this.#task.openEpisodes
+  }
+
+  /** Applies a stretch of the partition. `nextOffset` is where it goes on after it. */
+  apply(records: readonly LogRecord[], nextOffset: number): WindowsSlice {
+    const out: OutRecord[] = []
+    const live = new Map<string, OutRecord>()
+    const flags: number[] = []
+    let foreign = 0
+    for (const record of records) {
+      const headers = decodeShuffled(record.headers)
+      if (headers === null) {
+        foreign += 1
+        continue
+      }
+      const { value } = record
+      const text = value === null ? null : value.toString('utf8')
+      flags.push(this.#task.onRecord(record.offset, headers, text, value === null ? 0 : value.length, value === null || isUtf8(value)))
+      for (const emission of this.#task.drain()) {
+        const result = this.#resultOf(emission, headers.arrivalMs)
+        if (emission.output === 'viu' && emission.key !== null) live.set(emission.key, result)
+        else out.push(result)
+      }
+    }
+    this.#nextOffset = nextOffset
+    out.push(...live.values())
+    return { records: out, flags, foreign }
+  }
+
+  #resultOf({ output, key, value, offset }: WindowsEmission, timestampMs: number): OutRecord {
+    const headers = encodeSource({ epoch: this.#epoch, partition: this.partition, offset })
+    const result = { topic: TOPIC_OF[output], key, value, headers, timestampMs }
+    // Dead letters have one partition.
+    return output === 'rebutjats' ? result : { ...result, partition: this.partition }
+  }
+
+  /** How far this partition has come, for the topic of marks. */
+  mark(): OutRecord {
+    const finite = (ms: number) => (Number.isFinite(ms) ? ms : null)
+    const task = this.#task
+    const value: StockMarkValue = {
+      particio: this.partition,
+      offset: this.#nextOffset,
+      marca_aigua_ms: finite(task.watermarkMs),
+      fonts_ms: Array.from({ length: task.sourcePartitions }, (_, source) => finite(task.sourceWatermarkMs(source))),
+      darrera_arribada_ms: task.arrivalMs,
+      epoca: this.#epoch,
+    }
+    return { topic: TOPICS.stockMarks.name, key: String(this.partition), value: JSON.stringify(value) }
+  }
+
+  /** The whole state as text, as of `nextOffset`. */
+  snapshot(): string {
+    return this.#task.snapshot()
+  }
+
+  /** Takes over a state. Throws when it is of another version of the pipeline, or of other settings. */
+  restore(snapshot: string, nextOffset: number): void {
+    this.#task.restore(snapshot)
+    this.#nextOffset = nextOffset
+  }
+}

@@ -1,0 +1,92 @@
+import { TOPICS } from '@km0/contracts'
+import { startServices, type TestServices } from '@km0/testkit/services'
+import { type Log, LogFencedError, type LogRecord, type OutRecord, openLog } from '@km0/transport'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+
+const GROUP = 'km0-test-shuffle'
+const SOURCE = TOPICS.stockEvents.name
+const TARGET = TOPICS.stockShuffled.name
+
+let services: TestServices<{ kafka: true }>
+let log: Log
+beforeAll(async () => {
+  services = await startServices({ kafka: true })
+  log = openLog({ brokers: [services.kafka.brokers], clientId: 'km0-test' })
+  await log.ensureTopics([TOPICS.stockEvents, TOPICS.stockShuffled])
+})
+afterAll(() => services?.stop())
+
+const record = (key: string, value: string): OutRecord => ({ topic: TARGET, key, value, timestampMs: Date.now() })
+const commit = (partition: number, nextOffset: number, metadata: string) => ({
+  groupId: GROUP,
+  topic: SOURCE,
+  partition,
+  nextOffset,
+  metadata,
+})
+
+async function readAll(): Promise<LogRecord[]> {
+  const records: LogRecord[] = []
+  for await (const batch of log.readTopic({ topic: TARGET })) records.push(...batch.records)
+  return records
+}
+
+const values = async (prefix: string) =>
+  (await readAll())
+    .map((entry) => String(entry.value))
+    .filter((value) => value.startsWith(prefix))
+    .sort()
+
+describe('transactions', () => {
+  it('write records, offset and what stands beside it, in many small ones after each other', async () => {
+    const producer = await log.openTransactionalProducer({ transactionalId: 'one' })
+    const startedMs = performance.now()
+    for (let turn = 1; turn <= 60; turn += 1) await producer.write([record(`k${turn}`, `a${turn}`)], commit(0, turn, `{"turn":${turn}}`))
+    const perTransactionMs = (performance.now() - startedMs) / 60
+    console.log(`transactions: ${perTransactionMs.toFixed(1)} ms each`)
+    await expect.poll(() => values('a')).toHaveLength(60)
+    expect((await log.committedPlaces(GROUP, SOURCE)).get(0)).toEqual({ nextOffset: 60, metadata: '{"turn":60}' })
+    expect(perTransactionMs).toBeLessThan(150)
+    await producer.close()
+  })
+
+  it('move an offset alone, and say its metadata at once to whoever takes over', async () => {
+    for (let turn = 1; turn <= 20; turn += 1) {
+      const producer = await log.openTransactionalProducer({ transactionalId: 'two' })
+      if (turn > 1) expect((await log.committedPlaces(GROUP, SOURCE)).get(1)).toEqual({ nextOffset: turn - 1, metadata: `${turn - 1}` })
+      await producer.write([], commit(1, turn, String(turn)))
+      await producer.close()
+    }
+  })
+
+  it('fence the one who held the id before: nothing of it is seen, its offset does not move', async () => {
+    const old = await log.openTransactionalProducer({ transactionalId: 'three' })
+    await old.write([record('k', 'b-before')], commit(2, 1, 'old'))
+    const fresh = await log.openTransactionalProducer({ transactionalId: 'three' })
+    await expect(old.write([record('k', 'b-zombie')], commit(2, 99, 'zombie'))).rejects.toThrow(LogFencedError)
+    await expect(old.write([record('k', 'b-zombie')], commit(2, 99, 'zombie'))).rejects.toThrow(LogFencedError)
+    await fresh.write([record('k', 'b-after')], commit(2, 2, 'new'))
+    await expect.poll(() => values('b')).toEqual(['b-after', 'b-before'])
+    expect((await log.committedPlaces(GROUP, SOURCE)).get(2)).toEqual({ nextOffset: 2, metadata: 'new' })
+    await Promise.all([old.close(), fresh.close()])
+  })
+
+  it('are all or nothing when the broker is killed, and none is left open once the next owner has written', async () => {
+    const producer = await log.openTransactionalProducer({ transactionalId: 'four', timeoutMs: 5_000 })
+    await producer.write([record('k', 'c1')], commit(3, 1, '1'))
+    // Within milliseconds of the commit: its markers may not be written yet, and Kafka may forget to write them.
+    await services.kafka.kill9()
+    const cut = producer.write([record('k', 'c2')], commit(3, 2, '2')).then(
+      () => true,
+      () => false,
+    )
+    await services.restart('kafka')
+    const written = await cut
+    await producer.close().catch(() => undefined)
+    const again = await log.openTransactionalProducer({ transactionalId: 'four' })
+    await again.write([record('k', 'c3')], commit(3, 3, '3'))
+    await expect.poll(() => values('c')).toEqual(expect.arrayContaining(['c1', 'c3', ...(written ? ['c2'] : [])]))
+    expect((await log.committedPlaces(GROUP, SOURCE)).get(3)).toEqual({ nextOffset: 3, metadata: '3' })
+    await again.close()
+  })
+})
