@@ -1,14 +1,31 @@
+import { setTimeout as sleep } from 'node:timers/promises'
 import { TOPICS } from '@km0/contracts'
-import { openLog, type TopicOverride } from '@km0/transport'
+import { LogUnavailableError, openLog, type TopicOverride } from '@km0/transport'
+
+const TRY_FOR_MS = 60_000
+const RETRY_MS = 500
+
+/** Runs `work` until it ends well. Whatever says that the log is not there yet is tried again for a while; any other error is thrown at once. */
+export async function untilAvailable<T>(work: () => Promise<T>, tryForMs = TRY_FOR_MS, retryMs = RETRY_MS): Promise<T> {
+  const deadlineMs = performance.now() + tryForMs
+  for (;;) {
+    try {
+      return await work()
+    } catch (error) {
+      if (!(error instanceof LogUnavailableError) || performance.now() > deadlineMs) throw error
+      await sleep(retryMs)
+    }
+  }
+}
 
 /**
  * Creates the topics that are missing. Then asks once for what a fresh broker prepares at the first question only (ids of producers,
- * the coordinator of groups), so that the parts do not all wait for it, each with a warning.
+ * the coordinator of groups), so that the parts do not all wait for it, each with a warning. On a busy machine the broker answers for a
+ * moment that it is not the coordinator, or not the leader: that passes.
  */
 export async function prepareLog(brokers: string, overrides: Readonly<Record<string, TopicOverride>>): Promise<void> {
   const log = openLog({ brokers: brokers.split(','), clientId: 'launcher' })
-  await log.ensureTopics(Object.values(TOPICS), overrides)
-  await log.committedOffsets('launcher', TOPICS.positions.name)
-  const producer = await log.openProducer()
-  await producer.close()
+  await untilAvailable(() => log.ensureTopics(Object.values(TOPICS), overrides))
+  await untilAvailable(() => log.committedOffsets('launcher', TOPICS.positions.name))
+  await untilAvailable(async () => (await log.openProducer()).close())
 }
