@@ -34,7 +34,9 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   const user = await postgresUser(join(options.dataDir, 'cluster'))
   const passwordFile = join(options.dataDir, 'password')
   const logFile = options.logFile ?? join(options.dataDir, 'postgres.log')
-  if (!existsSync(join(user.dataDir, 'PG_VERSION'))) await createCluster(user, passwordFile)
+  // Where the rows lie outside of the data folder they outlive its deletion, and the password does not.
+  const isOrphan = user.uid !== undefined && !existsSync(passwordFile)
+  if (isOrphan || !existsSync(join(user.dataDir, 'PG_VERSION'))) await createCluster(user, passwordFile)
   const password = readFileSync(passwordFile, 'utf8').trim()
   const port = await freePort(options.port)
   const fsync = options.fsync ?? true

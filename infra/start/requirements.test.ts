@@ -34,7 +34,7 @@ describe('what must be on the machine', () => {
     const [file = ''] = /infra\/compose\.yaml/.exec(missingMessage({ ...all, java: null }) ?? '') ?? []
     const text = readFileSync(file, 'utf8')
     for (const name of ['kafka', 'postgres', 'redis', 'mqtt']) expect(text).toMatch(new RegExp(`^  ${name}:$`, 'm'))
-    expect([...text.matchAll(/ports: \['(.*)'\]/g)].map(([, port = '']) => port.startsWith('127.0.0.1:'))).toEqual([true, true, true, true])
+    expect([...text.matchAll(/ports: \["(.*)"\]/g)].map(([, port = '']) => port.startsWith('127.0.0.1:'))).toEqual([true, true, true, true])
   })
 
   it('does not need Maven when the download is there or not needed, nor Java without Kafka', () => {

@@ -1,4 +1,4 @@
-import { appendFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { createConnection, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -99,6 +99,36 @@ describe('postgres', () => {
     const withoutPassword = postgres.url.replace(/:[^:@]*@/, ':wrong@')
     await expect(query(withoutPassword, 'SELECT 1')).rejects.toThrow(/password/)
     await postgres.stop()
+  })
+})
+
+// Containers often run as root without user namespaces; other users start it as themselves.
+describe.skipIf(process.getuid?.() !== 0)('postgres as nobody, for root without user namespaces', () => {
+  const shared = join(tmpdir(), 'km0-postgres')
+  const dataFolders = () => (existsSync(shared) ? readdirSync(shared).filter((name) => name.startsWith('data-')) : [])
+  const already = new Set(dataFolders())
+  afterAll(() => {
+    for (const name of dataFolders()) if (!already.has(name)) rmSync(join(shared, name), { recursive: true })
+  })
+
+  it('begins anew when its data folder was deleted, although its rows lie elsewhere', async () => {
+    const before = process.env.KM0_POSTGRES_NOBODY
+    process.env.KM0_POSTGRES_NOBODY = '1'
+    try {
+      const dataDir = join(folder, 'postgres-nobody')
+      const first = await startPostgres({ dataDir, fsync: false })
+      await first.stop()
+      const again = await startPostgres({ dataDir, fsync: false })
+      expect(again.url.replace(/:\d+\//, '/')).toBe(first.url.replace(/:\d+\//, '/'))
+      await again.stop()
+      rmSync(dataDir, { recursive: true })
+      const reset = await startPostgres({ dataDir, fsync: false })
+      await reset.stop()
+      expect(reset.url).not.toBe(first.url)
+    } finally {
+      if (before === undefined) delete process.env.KM0_POSTGRES_NOBODY
+      else process.env.KM0_POSTGRES_NOBODY = before
+    }
   })
 })
 
