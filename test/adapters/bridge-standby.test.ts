@@ -107,7 +107,11 @@ describe('two bridges on real services', () => {
     const frozenMs = Date.now()
     // Its session has not ended yet: all that is in the log is the first one's.
     await pause(1_000)
-    const writtenByFirst = (await everything()).length
+    let writtenByFirst = 0
+    await until('the log is read', async () => {
+      writtenByFirst = (await everything()).length
+      return writtenByFirst > 400
+    })
     expect(await second.metric('active')).toBe(0)
     await until('the second has written', async () => (await second.metric('acknowledged_total')) > 0, TAKE_OVER_MS)
     const tookOverMs = Date.now() - frozenMs
@@ -125,7 +129,6 @@ describe('two bridges on real services', () => {
     for (const { partition, offset } of before) ends.set(partition, Math.max(ends.get(partition) ?? -1, offset))
     const after = beats(await everything()).filter(({ partition, offset }) => offset > (ends.get(partition) ?? -1))
     expect(await first.metric('stored_total')).toBeLessThanOrEqual(writtenByFirst)
-    expect(writtenByFirst).toBeGreaterThan(400)
     expect(after.length).toBeGreaterThan(0)
     expect(after.filter(({ pont }) => pont === 'a')).toEqual([])
     // It was thrown out by the take-over, and did not throw the second out in turn.

@@ -15,8 +15,6 @@ export const emptyLog = () => new Map(Array.from({ length: PARTITIONS }, (_, par
 
 // What the tests of the pipeline share.
 
-// What the tests of the pipeline share.
-
 /** Takes what it is sent; each call first asks `behave`, which may throw. */
 export class RecordingSender implements RecordSender {
   readonly calls: (readonly OutRecord[])[] = []
