@@ -101,6 +101,17 @@ const hasCapmetro = existsSync(capmetro)
 if (!hasCapmetro) console.log('skipped: the recorded day of 140 vehicles is not beside the repository (../shared/real)')
 
 describe('the player', () => {
+  it.each([
+    ['a folder', folder, 'cannot be read'],
+    ['a file that is not there', join(folder, 'absent.jsonl'), 'cannot be read'],
+    ['a file without a fix', '/dev/null', 'holds no fix'],
+  ])('says in a line why it cannot play %s, with the code of wrong settings', async (_what, path, reason) => {
+    const { output, ended } = fleet(['--play', path])
+    expect(await ended).toBe(2)
+    expect(output()).toContain(reason)
+    expect(output()).not.toContain('    at ')
+  })
+
   it.skipIf(!hasCapmetro)('plays 24,996 fixes once and in order, each under its own arrival, and drains', async () => {
     const heard = await listen()
     const beganMs = Date.now()

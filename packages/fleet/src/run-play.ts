@@ -16,7 +16,8 @@ const GRAIN_MS = 1
 
 /** Plays a recorded day; ends after it, or ticks on as owner of the clock until it is stopped. */
 export async function runPlay(command: PlayCommand): Promise<void> {
-  const recording = await readRecording(command.path)
+  const recording = await readRecording(command.path).catch((error: Error) => error)
+  if (recording instanceof Error) return fail(`${command.path} cannot be read: ${recording.message}`)
   const complaints = recording.badLines.map(({ line, reason }) => `${command.path}: line ${line} ${reason}\n`)
   process.stderr.write(complaints.join(''))
   if (recording.badCount > 0) process.stderr.write(`${command.path}: ${recording.badCount} bad lines in all\n`)
@@ -89,5 +90,6 @@ function sayPlayed(session: Session, bar: ProgressBar, total: number, beganMs: n
 
 function fail(reason: string): void {
   process.stderr.write(`fleet: ${reason}\n`)
-  process.exitCode = 1
+  // As for wrong settings: whoever supervises knows that starting again is of no use.
+  process.exitCode = 2
 }
