@@ -161,7 +161,7 @@ describe('the player', () => {
     expect(output()).toMatch(/line 2 van: /)
     expect(output()).toMatch(/line 3 is not JSON/)
     const strict = fleet(['--from', file, '--strict'])
-    expect(await strict.ended).toBe(1)
+    expect(await strict.ended).toBe(2)
     expect(heard.length).toBe(2)
   })
 })
