@@ -63,7 +63,7 @@ describe('the demo fleet', () => {
         `${delaysMs.length} distances, from the end of a window to the panel: p50 ${at(0.5) / 1000} s, p99 ${at(0.99) / 1000} s, most ${at(1) / 1000} s`,
       )
       expect(delaysMs.length).toBeGreaterThan(200)
-      expect(at(0.99)).toBeLessThanOrEqual(BUDGET_MS)
+      expect(at(1)).toBeLessThanOrEqual(BUDGET_MS)
     },
     WATCHED_MS + 30_000,
   )
