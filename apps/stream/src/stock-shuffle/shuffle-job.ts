@@ -135,6 +135,7 @@ export class ShuffleJob {
         const { nextOffset, watermarkMs, sources } = opened
         this.#options.program.log.info({ partition, nextOffset, watermarkMs, sources }, 'source partition taken over')
         this.#trouble = null
+        this.#metrics.sources.set(sources)
         return opened
       })
       this.#tasks.set(partition, task)
