@@ -1,7 +1,13 @@
-import { serveOperations, startProgram } from '@km0/runtime'
+import { readPipelineSettings } from '@km0/contracts/pipeline-settings-file'
+import { loadSettings, serveOperations, startProgram } from '@km0/runtime'
 import { openLog } from '@km0/transport'
 import { Bridge } from './bridge.ts'
 import { bridgeEnvironment } from './settings.ts'
+
+// Delay and allowed lateness stand with the settings of all pipelines; the bridge tells them to the log.
+const { positions } = loadSettings('bridge', process.env, (text, file) => readPipelineSettings(text, file, process.env))
+process.env.KM0_POSITIONS_DELAY_MS = String(positions.delayMs)
+process.env.KM0_POSITIONS_ALLOWED_LATENESS_MS = String(positions.allowedLatenessMs)
 
 const { settings, log: logger, metrics, health, shutdown } = startProgram('bridge', bridgeEnvironment)
 

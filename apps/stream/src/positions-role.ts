@@ -1,5 +1,5 @@
 import { claimEpoch, openDirectoryStore } from '@km0/checkpoints'
-import { DEFAULT_POSITIONS_SETTINGS, TOPICS } from '@km0/contracts'
+import { DEFAULT_POSITIONS_SETTINGS, type PositionsSettings, TOPICS } from '@km0/contracts'
 import { createPositionsHost } from '@km0/pipelines'
 import {
   type Log,
@@ -14,6 +14,7 @@ import { Checkpointer, POSITIONS_PIPELINE } from './checkpointer.ts'
 import { deliver, withHeartbeats } from './delivery.ts'
 import { checkpointDirectory } from './environment.ts'
 import { PartitionTask } from './partition-task.ts'
+import { inLogEpochs, pipelineEpoch, requireSameVersion } from './pipeline-version.ts'
 import { type PlatformClock, platformClock } from './platform-clock.ts'
 import { type PositionsMetrics, positionsMetrics } from './positions-metrics.ts'
 import { groupHealth, type Role, type StreamProgram } from './role.ts'
@@ -30,13 +31,24 @@ const MARK_EVERY_MS = 1_000
  */
 export async function startPositions(program: StreamProgram, log: Log): Promise<Role> {
   const { settings } = program
+  const { rules, version } = positionsRules(program)
   const clusterId = await log.clusterId()
   const endOffsets = await log.endOffsets(TOPICS.positions.name)
   await requirePanelPartitions(log, endOffsets.size)
   const directory = checkpointDirectory(settings)
   const store = openDirectoryStore({ directory, keep: settings.KM0_CHECKPOINT_KEEP })
-  const { epoch } = await claimEpoch({ directory, clusterId, checkpoints: await store.list(POSITIONS_PIPELINE), endOffsets })
+  const checkpoints = inLogEpochs(await store.list(POSITIONS_PIPELINE), version)
+  const logEpoch = await claimEpoch({ directory, clusterId, checkpoints, endOffsets })
+  const epoch = pipelineEpoch(logEpoch.epoch, version)
   program.log.info({ directory, epoch, clusterId }, 'checkpoints are in a folder that only this machine sees')
+  await requireSameVersion({
+    store,
+    pipeline: POSITIONS_PIPELINE,
+    epoch,
+    setting: 'positions.version',
+    version,
+    tryRestore: (snapshot) => new PartitionTask(0, epoch, createPositionsHost(rules), 0).restore(snapshot, 0),
+  })
   const metrics = positionsMetrics(program.metrics)
   const checkpointer = new Checkpointer({
     pipeline: POSITIONS_PIPELINE,
@@ -69,6 +81,13 @@ export async function startPositions(program: StreamProgram, log: Log): Promise<
       await producer.close()
     },
   }
+}
+
+/** What the pipeline computes. Delay and allowed lateness are records of its log, so they are no part of what a stored state belongs to. */
+function positionsRules({ pipelines }: StreamProgram): { readonly rules: PositionsSettings; readonly version: number } {
+  const { version, ...positions } = pipelines.positions
+  const { delayMs, allowedLatenessMs } = DEFAULT_POSITIONS_SETTINGS
+  return { rules: { ...positions, delayMs, allowedLatenessMs }, version }
 }
 
 /** A result goes to the partition of its source, so the panel topic needs as many. */
@@ -128,7 +147,7 @@ class PositionsJob {
     const task = new PartitionTask(
       partition,
       this.#epoch,
-      createPositionsHost(DEFAULT_POSITIONS_SETTINGS, null, { coalesceLivePoints: true }),
+      createPositionsHost(positionsRules(this.#program).rules, null, { coalesceLivePoints: true }),
       0,
     )
     const restored = await this.#checkpointer.restore(task, firstOffset)

@@ -1,7 +1,9 @@
 // `verify`: does PostgreSQL hold what the log says? Reads the log back, replays it offline, compares every result row.
 import { parseArgs } from 'node:util'
-import { DEFAULT_POSITIONS_SETTINGS, EVERYTHING, TOPICS } from '@km0/contracts'
+import { DEFAULT_POSITIONS_SETTINGS, EVERYTHING, type PositionsSettings, TOPICS } from '@km0/contracts'
+import { readPipelineSettings } from '@km0/contracts/pipeline-settings-file'
 import { createPositionsHost } from '@km0/pipelines'
+import { loadSettings } from '@km0/runtime'
 import { openServing } from '@km0/serving'
 import { openLog } from '@km0/transport'
 import { findBrokers, findDatabaseUrl } from './addresses.ts'
@@ -44,6 +46,15 @@ function parseOptions(args: readonly string[]): Options | null {
   return { waitMs: number('wait', values.wait) * 1000, show: number('show', values.show) }
 }
 
+/** The rules of the pipeline that wrote the rows. Delay and allowed lateness are records of the log. */
+function pipelineRules(): PositionsSettings {
+  const { version: _, ...positions } = loadSettings('verify', process.env, (text, file) =>
+    readPipelineSettings(text, file, process.env),
+  ).positions
+  const { delayMs, allowedLatenessMs } = DEFAULT_POSITIONS_SETTINGS
+  return { ...positions, delayMs, allowedLatenessMs }
+}
+
 async function verify(options: Options): Promise<number> {
   const log = openLog({ brokers: findBrokers(process.env), clientId: 'km0-verify' })
   const serving = openServing({ databaseUrl: findDatabaseUrl(process.env), applicationName: 'km0-verify' })
@@ -54,7 +65,7 @@ async function verify(options: Options): Promise<number> {
       say(`verify: gave up after ${options.waitMs / 1000} s: ${applied.missing}`)
       return CANNOT_TELL
     }
-    const expected = new ExpectedResults(createPositionsHost({ ...DEFAULT_POSITIONS_SETTINGS, livePoints: false }))
+    const expected = new ExpectedResults(createPositionsHost({ ...pipelineRules(), livePoints: false }))
     for await (const { partition, records } of log.readTopic({ topic: TOPICS.positions.name, until })) expected.apply(partition, records)
     say(`replayed ${expected.records} records of ${until.size} partitions: ${expected.byKey.size} result rows`)
     if (expected.cutPartitions().length > 0) {
