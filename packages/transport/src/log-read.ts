@@ -21,7 +21,7 @@ type Step = { readonly batch: ReadBatch } | { readonly error: Error } | { readon
 
 /**
  * Reads a topic up to an end that is fixed at the start. Yields batches, each of one partition, in its order; partitions interleave in
- * any way. Throws LogUnavailableError when the log goes away or nothing arrives for `idleTimeoutMs`.
+ * any way. A broker that is away for a while is waited for; throws LogUnavailableError when nothing arrives for `idleTimeoutMs`.
  */
 export async function* readTopic(client: LogClient, options: ReadOptions): AsyncGenerator<ReadBatch> {
   const until = options.until ?? (await endOffsets(client, options.topic))
@@ -39,7 +39,8 @@ export async function* readTopic(client: LogClient, options: ReadOptions): Async
         if (tail !== undefined && isPast(afterBatch(tail.nextOffsets(), records, partition))) handoff.finish()
       },
       onCaughtUp: () => handoff.finish(),
-      onTrouble: (error) => handoff.fail(error),
+      // The reader goes on trying: a broker that has just started answers that its coordinator is loading.
+      onTrouble: (error) => handoff.trouble(error),
       onError: (error) => handoff.fail(error),
     })
     if (isPast(tail.nextOffsets())) handoff.finish()
@@ -79,6 +80,7 @@ class Handoff {
   #wake: (() => void) | undefined
   #taken: (() => void) | undefined
   #finished = false
+  #trouble: Error | undefined
 
   constructor(idleTimeoutMs: number) {
     this.#idleTimeoutMs = idleTimeoutMs
@@ -91,6 +93,11 @@ class Handoff {
     return new Promise((resolve) => {
       this.#taken = resolve
     })
+  }
+
+  /** Remembers why nothing arrives, for whoever is told so in the end. */
+  trouble(error: Error): void {
+    this.#trouble = error
   }
 
   fail(error: Error): void {
@@ -115,10 +122,10 @@ class Handoff {
 
   #arrival(): Promise<void> {
     return new Promise((resolve) => {
-      const timer = setTimeout(
-        () => this.fail(new LogUnavailableError(`nothing arrived from the log for ${this.#idleTimeoutMs} ms`)),
-        this.#idleTimeoutMs,
-      )
+      const timer = setTimeout(() => {
+        const why = this.#trouble === undefined ? '' : `: ${this.#trouble.message}`
+        this.fail(new LogUnavailableError(`nothing arrived from the log for ${this.#idleTimeoutMs} ms${why}`))
+      }, this.#idleTimeoutMs)
       this.#wake = () => {
         clearTimeout(timer)
         this.#wake = undefined
