@@ -136,11 +136,21 @@ function bridgeSettings({ brokerQueue }: PartsOptions): Readonly<Record<string, 
   return { KM0_BRIDGE_STOP_MS: String(BRIDGE_STOP_MS), ...limits }
 }
 
+/** Whatever chance brings: a dispatcher who opens the page finds some vans silent, for different times, one of them in a dead zone. */
+const DEMO_FAULTS = [
+  'phone-off:furgoneta-95:7200@120',
+  'phone-off:furgoneta-37:5400@720',
+  'phone-off:furgoneta-124:4500@1080',
+  'tunnel:furgoneta-66:480@1440',
+  'phone-off:furgoneta-8:3600@1500',
+]
+
 /** The demo lives its last half hour first and remembers its clock, so that a second start fills from where the first one ended. */
 function demoWords(folder: string): string[] {
   return [
     ...['--catch-up-minutes', String(CATCH_UP_MINUTES)],
     ...['--state', join(folder, 'clock.json')],
     ...['--journal', join(folder, 'journal.jsonl'), '--journal-max-mib', String(FLEET_JOURNAL_MIB)],
+    ...DEMO_FAULTS.flatMap((fault) => ['--fault', fault]),
   ]
 }
