@@ -2,7 +2,9 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { decodePanelValue, decodeSource, TOPICS } from '@km0/contracts'
 import { launchBrowser } from '@km0/testkit/browser'
+import { type LogRecord, openLog } from '@km0/transport'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { PlatformUnderTest } from '../e2e/platform.ts'
@@ -94,6 +96,26 @@ describe.skipIf(browser === null)('the panel on the real stack', () => {
     await silentRow().waitFor({ state: 'detached', timeout: 60_000 })
     await page.screenshot({ path: join(ARTEFACTS, 'back.png') })
   }, 70_000)
+
+  it('the log says so 3:45 to 3:55 after the last fix', async () => {
+    const log = openLog({ brokers: platform.addresses().kafkaBrokers.split(','), clientId: 'real-stack' })
+    const read = async (topic: string) => {
+      const records: LogRecord[] = []
+      for await (const batch of log.readTopic({ topic, until: await log.endOffsets(topic) })) records.push(...batch.records)
+      return records
+    }
+    const silences = (await read(TOPICS.panel.name)).filter(({ value }) => value?.includes('sense-senyal') && value.includes(SILENT_VAN))
+    const [first] = silences
+    const value = decodePanelValue(first?.value?.toString('utf8') ?? '')
+    const source = decodeSource(first?.headers ?? {})
+    if (value?.tipus !== 'senyal' || source === null) throw new Error('there is no silence of the van in the log')
+    const cause = (await read(TOPICS.positions.name)).find(
+      ({ partition, offset }) => partition === source.partition && offset === source.offset,
+    )
+    const afterMs = (cause?.timestampMs ?? Number.NaN) - value.des_de_ms
+    expect(afterMs).toBeGreaterThan(225_000)
+    expect(afterMs).toBeLessThanOrEqual(235_000)
+  }, 60_000)
 
   it('distances of windows that have closed are in the table', async () => {
     await expect.poll(() => page.locator('tbody tr[data-van]').count(), { timeout: 60_000 }).toBe(VANS)
