@@ -7,11 +7,11 @@ const MINUTE_MS = 60_000
  * @type {readonly {name: string, budgetMs: number, proves: string}[]}
  */
 export const SUITES = [
-  { name: 'unit', budgetMs: 2 * MINUTE_MS, proves: 'pure code, laws, parity with the oracle, import table' },
+  { name: 'unit', budgetMs: 3 * MINUTE_MS, proves: 'pure code, laws, parity with the oracle, import table' },
   { name: 'adapters', budgetMs: 4 * MINUTE_MS, proves: 'one room at a time against real services' },
   { name: 'e2e', budgetMs: 5 * MINUTE_MS, proves: 'a real day from MQTT to Postgres' },
-  { name: 'browser', budgetMs: 4 * MINUTE_MS, proves: 'the panel in a real Chromium' },
-  { name: 'chaos', budgetMs: 5 * MINUTE_MS, proves: 'kill -9 in mid-run' },
+  { name: 'browser', budgetMs: 5 * MINUTE_MS, proves: 'the panel in a real Chromium' },
+  { name: 'chaos', budgetMs: 3 * MINUTE_MS, proves: 'kill -9 in mid-run' },
 ]
 
 /** @typedef {{passed: number, failed: number, skipped: number}} Counts */

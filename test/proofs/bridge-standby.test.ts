@@ -3,7 +3,7 @@ import { startServices, type TestServices } from '@km0/testkit/services'
 import { type LogRecord, openLog } from '@km0/transport'
 import { type MqttPublisher, openMqttPublisher } from '@km0/transport/mqtt-publisher'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { BridgeProcess, buildBridge, readAll, until } from './bridge-process.ts'
+import { BridgeProcess, buildBridge, readAll, until } from '../adapters/bridge-process.ts'
 
 const VANS = 20
 const TAKE_OVER_MS = 10_000

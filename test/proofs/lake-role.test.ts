@@ -11,7 +11,7 @@ import { createPositionsBatch } from '@km0/pipelines'
 import { startServices, type TestServices } from '@km0/testkit/services'
 import { type Log, openLog } from '@km0/transport'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
-import { lakeMissing, lakeSettings } from './lake-folders.ts'
+import { lakeMissing, lakeSettings } from '../adapters/lake-folders.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const START_MS = Date.now() - 3_600_000

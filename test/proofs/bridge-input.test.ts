@@ -4,7 +4,7 @@ import { openLog } from '@km0/transport'
 import { type MqttPublisher, openMqttPublisher } from '@km0/transport/mqtt-publisher'
 import mqtt from 'mqtt'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { BridgeProcess, buildBridge, readAll, until } from './bridge-process.ts'
+import { BridgeProcess, buildBridge, readAll, until } from '../adapters/bridge-process.ts'
 
 describe('the bridge on real services: its input', () => {
   let services: TestServices<{ kafka: true; mqtt: true }>

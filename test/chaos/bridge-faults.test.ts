@@ -5,7 +5,7 @@ import { startServices, type TestServices } from '@km0/testkit/services'
 import { type LogRecord, openLog } from '@km0/transport'
 import { type MqttPublisher, openMqttPublisher } from '@km0/transport/mqtt-publisher'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { BridgeProcess, buildBridge, readAll, until } from './bridge-process.ts'
+import { BridgeProcess, buildBridge, readAll, until } from '../adapters/bridge-process.ts'
 
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 const VANS = 20
