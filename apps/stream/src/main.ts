@@ -8,13 +8,14 @@ import { startLake } from './lake/lake-role.ts'
 import { startPositions } from './positions-role.ts'
 import type { StartRole } from './role.ts'
 import { startServing } from './serving-role.ts'
+import { startStockServing, together } from './stock-serving/stock-serving-role.ts'
 import { startStockShuffle } from './stock-shuffle/shuffle-role.ts'
 import { startStockWindows } from './stock-windows/windows-role.ts'
 
 /** Each role is its own process, consumer group, health and metrics. */
 const ROLES: Readonly<Record<string, StartRole>> = {
   positions: startPositions,
-  serving: startServing,
+  serving: together(startServing, startStockServing),
   lake: startLake,
   'stock-shuffle': startStockShuffle,
   'stock-windows': startStockWindows,

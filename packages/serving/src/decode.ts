@@ -78,13 +78,14 @@ export function decodeMarks(records: readonly ResultRecord[]): Decoded<MarkRow> 
 }
 
 /** Adds key and source. Returns the reason when one is missing. */
-function withSource<Value>(record: ResultRecord, value: Value): { key: string; source: SourcePosition; value: Value } | string {
+export function withSource<Value>(record: ResultRecord, value: Value): { key: string; source: SourcePosition; value: Value } | string {
   if (record.key === null) return 'no key'
   const source = decodeSource(record.headers)
   return source === null ? 'no source position in the headers' : { key: record.key, source, value }
 }
 
-function decodeAll<Schema extends z.ZodType, Row>(
+/** Decodes records of a result topic with a schema; `complete` adds what the value lacks, or says why it cannot. */
+export function decodeAll<Schema extends z.ZodType, Row>(
   records: readonly ResultRecord[],
   schema: Schema,
   complete: (record: ResultRecord, value: z.infer<Schema>) => Row | string,

@@ -1,4 +1,5 @@
 import tables from './sql/000001_tables.ts'
+import stock from './sql/000002_stock.ts'
 
 export interface Migration {
   readonly number: number
@@ -7,4 +8,7 @@ export interface Migration {
 }
 
 /** Forward only: a migration that has been released is never changed, and its number never used again. */
-export const MIGRATIONS: readonly Migration[] = [{ number: 1, name: 'tables', sql: tables }]
+export const MIGRATIONS: readonly Migration[] = [
+  { number: 1, name: 'tables', sql: tables },
+  { number: 2, name: 'stock', sql: stock },
+]

@@ -22,3 +22,10 @@ export function depotScope(scope: Scope, first: number): ScopeClause {
 }
 
 const depotCondition = (first: number) => `(d.id = any($${first}::text[]) or d.markets && $${first + 1}::text[])`
+
+/** The same for rows that belong to a market: `column` is where it stands. A market is seen by name or through a depot that serves it. */
+export function marketScope(scope: Scope, column: string, first: number): ScopeClause {
+  if (scope.kind === 'all') return { sql: 'true', values: [] }
+  const depots = `exists (select from km0.depot d where d.id = any($${first}::text[]) and ${column} = any(d.markets))`
+  return { sql: `(${column} = any($${first + 1}::text[]) or ${depots})`, values: [scope.depots, scope.markets] }
+}

@@ -99,7 +99,7 @@ export class Serving {
   async dropOldDays(retention: Retention, nowMs: number): Promise<string[]> {
     const dropped: string[] = []
     for (const table of DAY_TABLES) {
-      const days = table === 'track_point' ? retention.trackDays : retention.resultDays
+      const days = table === 'track_point' || table === 'stock_history' ? retention.trackDays : retention.resultDays
       dropped.push(...(await this.#days.dropBefore(table, nowMs - days * DAY_MS)))
     }
     return dropped
