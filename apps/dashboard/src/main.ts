@@ -1,7 +1,7 @@
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Counter, commonEnvironment, startProgram } from '@km0/runtime'
-import { openServing } from '@km0/serving'
+import { openServing, openStockServing } from '@km0/serving'
 import { openLog } from '@km0/transport'
 import { z } from 'zod'
 import { LogSource } from './server/log-source.ts'
@@ -10,6 +10,7 @@ import { startPanelServer } from './server/panel-server.ts'
 import { PanelState } from './server/panel-state.ts'
 import { readPlaces } from './server/places.ts'
 import { readPrograms } from './server/programs-health.ts'
+import { stockExtension } from './server/stock/stock-extension.ts'
 
 const environment = commonEnvironment.extend({
   KM0_HTTP_NAMES: z
@@ -45,6 +46,13 @@ const serving = openServing({
   onError: (error) => logger.warn({ err: error }, 'an idle connection to the store was lost'),
 })
 shutdown.add('store', () => serving.close())
+const stock = openStockServing({
+  databaseUrl: settings.DATABASE_URL,
+  applicationName: 'km0-dashboard-stock',
+  maxConnections: 2,
+  onError: (error) => logger.warn({ err: error }, 'an idle connection to the store was lost'),
+})
+shutdown.add('store of stock', () => stock.close())
 
 const log = openLog({ brokers: settings.KAFKA_BROKERS, clientId: 'km0-dashboard', logger })
 const placeOf = readPlaces(join(folder, '.generated/municipalities.geo.json'))
@@ -63,6 +71,7 @@ startPanelServer({
   allowedNames: settings.KM0_HTTP_NAMES,
   state,
   source,
+  extension: stockExtension(stock, (error) => logger.warn({ err: error }, 'stock could not be read')),
   metrics,
   programs: settings.KM0_PROGRAMS,
   mapStyleUrl: settings.KM0_MAP_STYLE_URL ?? null,

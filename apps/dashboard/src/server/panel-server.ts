@@ -9,11 +9,17 @@ import { PanelHub, type PanelSockets } from './panel-hub.ts'
 import type { PanelSource } from './panel-source.ts'
 import type { PanelState } from './panel-state.ts'
 import { ProgramsHealth } from './programs-health.ts'
-import { createRest, sessionOf } from './rest.ts'
+import { createRest, type Routes, sessionOf } from './rest.ts'
 import { securityHeaders } from './security-headers.ts'
 
 /** What a browser may send on a socket: one word. */
 const SOCKET_MAX_BYTES = 4_096
+
+export interface PanelExtension {
+  readonly routes: Routes
+  attach(sockets: PanelSockets): void
+  stop(): void
+}
 
 export interface PanelServerOptions {
   readonly host: string
@@ -26,6 +32,8 @@ export interface PanelServerOptions {
   readonly metrics: Registry
   /** Health addresses of the platform's other programs, by name. */
   readonly programs?: ReadonlyMap<string, string>
+  /** What other features add: routes of REST, and namespaces of the socket. */
+  readonly extension?: PanelExtension
   /** The customer's own map style; null for the one that the panel brings. */
   readonly mapStyleUrl: string | null
   /** Makes what answers everything that is neither /api nor the socket. */
@@ -79,6 +87,7 @@ export async function startPanelServer(options: PanelServerOptions): Promise<Pan
       return stored
     },
     readTrail: (scope, van, fromMs, toMs) => options.source.readTrail(scope, van, fromMs, toMs),
+    ...(options.extension === undefined ? {} : { routes: options.extension.routes }),
   })
 
   const pages = await options.pages(server)
@@ -104,6 +113,7 @@ export async function startPanelServer(options: PanelServerOptions): Promise<Pan
   }
 
   hub.start()
+  options.extension?.attach(sockets)
   programs.start()
   await listen(server, options.host, options.port)
   options.source
@@ -121,6 +131,7 @@ export async function startPanelServer(options: PanelServerOptions): Promise<Pan
     port: (server.address() as AddressInfo).port,
     close: async () => {
       hub.stop()
+      options.extension?.stop()
       programs.stop()
       await options.source.stop()
       // The transports only: a disconnect packet would tell browsers not to come back.

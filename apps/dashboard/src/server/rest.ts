@@ -18,17 +18,19 @@ import { TRAIL_MS } from './trails.ts'
 
 export const NOTE_MAX_CHARACTERS = 500
 
+/** The store takes no NUL, and nobody types the others; lines and tabs may be pasted. */
+const isControl = (character: string) => character < ' ' && !'\n\r\t'.includes(character)
+export const noteText = z
+  .string()
+  .trim()
+  .max(NOTE_MAX_CHARACTERS)
+  .refine((note) => ![...note].some(isControl), 'no control characters')
+
 const acknowledgementBody = z.strictObject({
   van: z.string().min(1).max(64),
   sinceMs: z.number().int().min(0).max(4_102_444_800_000),
-  note: z
-    .string()
-    .trim()
-    .max(NOTE_MAX_CHARACTERS)
-    .refine((note) => ![...note].some(isControl), 'no control characters'),
+  note: noteText,
 })
-/** The store takes no NUL, and nobody types the others; lines and tabs may be pasted. */
-const isControl = (character: string) => character < ' ' && !'\n\r\t'.includes(character)
 const operatorBody = z.strictObject({ name: operatorName })
 
 export interface RestOptions {
@@ -40,6 +42,8 @@ export interface RestOptions {
   /** Stores it, then lets everybody know; false when the scope may not see the van. */
   readonly acknowledge: (scope: Scope, view: AcknowledgementView) => Promise<boolean>
   readonly readTrail: PanelSource['readTrail']
+  /** Of other features. */
+  readonly routes?: Routes
 }
 
 /** Who asks, and what they may see. Until sign-in everybody sees everything. */
@@ -50,7 +54,10 @@ export function sessionOf(request: IncomingMessage): { readonly scope: Scope; re
 /** Where every program of the platform answers. */
 const OPERATIONS: ReadonlySet<string> = new Set(['/health', '/metrics'])
 
-type Handler = (request: IncomingMessage, response: ServerResponse, url: URL) => Promise<void> | void
+export type Handler = (request: IncomingMessage, response: ServerResponse, url: URL) => Promise<void> | void
+
+/** What is answered, by path and method. */
+export type Routes = ReadonlyMap<string, Readonly<Record<string, Handler>>>
 
 /** Answers /api/… and /metrics; resolves to false for any other path, which is then the pages'. */
 export function createRest(options: RestOptions): (request: IncomingMessage, response: ServerResponse) => Promise<boolean> {
@@ -124,6 +131,7 @@ function routesOf(options: RestOptions): Map<string, Readonly<Record<string, Han
     ['/api/operator', { GET: (request, response) => json(response, 200, { operator: sessionOf(request).operator }), POST: setOperator }],
     ['/api/acknowledgements', { POST: acknowledge }],
     ['/metrics', { GET: metrics }],
+    ...(options.routes ?? []),
   ])
 }
 
@@ -143,7 +151,7 @@ function unknownVan(van: string): Refusal {
   return new Refusal(404, `no van ${van} is known`, 'Use the name as GET /api/panel has it.')
 }
 
-function json(response: ServerResponse, status: number, value: unknown): void {
+export function json(response: ServerResponse, status: number, value: unknown): void {
   response.writeHead(status, { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' })
   response.end(JSON.stringify(value))
 }

@@ -9,6 +9,7 @@ import { OperatorChip } from '../operator/operator-chip.tsx'
 import type { OperatorHandle } from '../operator/use-operator.ts'
 import styles from './header.module.css'
 import { LocaleSelect } from './locale-select.tsx'
+import { PageLinks } from './page-links.tsx'
 import type { Counters } from './prepare-counters.ts'
 import { StateIcon } from './state-icon.tsx'
 import type { Theme } from './theme.ts'
@@ -33,6 +34,7 @@ export function Header(props: HeaderProps) {
   return (
     <header className={styles.header}>
       {props.brand}
+      <PageLinks page="fleet" />
       <div className={styles.search}>{props.search}</div>
       <dl className={styles.counters} aria-label={t('shell.counters')}>
         <div>

@@ -12,6 +12,7 @@ import { NoSignalCard } from '../no-signal/no-signal-card.tsx'
 import { prepareNoSignal } from '../no-signal/prepare-no-signal.ts'
 import { useOperator } from '../operator/use-operator.ts'
 import { VanSearch } from '../search/van-search.tsx'
+import { PanelToasts } from '../stock/panel-toasts.tsx'
 import { prepareFleet } from '../van/prepare-fleet.ts'
 import { useSelection } from '../van/use-selection.ts'
 import { VanCard } from '../van/van-card.tsx'
@@ -126,6 +127,7 @@ export function PanelApp(props: PanelAppProps) {
           </div>
         </div>
       </main>
+      <PanelToasts />
       <ViewTabs view={view} noSignal={silences.rows.length} onView={setView} />
     </div>
   )

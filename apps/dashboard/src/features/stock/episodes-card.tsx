@@ -1,0 +1,70 @@
+'use client'
+
+import { useTranslations } from 'next-intl'
+import { useState } from 'react'
+import type { OperatorHandle } from '../operator/use-operator.ts'
+import card from '../shell/card.module.css'
+import { EmptyState, type ListStatus, LoadingRows } from '../shell/list-state.tsx'
+import { useHeldRows } from '../shell/use-held-rows.ts'
+import { AcknowledgeEpisode } from './acknowledge-episode.tsx'
+import { EpisodeRowView } from './episode-row.tsx'
+import type { EpisodeRow, StockLists } from './prepare-stock.ts'
+import styles from './stock.module.css'
+
+export interface EpisodesCardProps {
+  readonly lists: StockLists
+  readonly status: ListStatus
+  readonly operator: OperatorHandle
+  /** Changes when another list is asked for. */
+  readonly version: string
+  readonly endedShown: boolean
+  readonly onEndedShown: (shown: boolean) => void
+}
+
+export function EpisodesCard(props: EpisodesCardProps) {
+  const t = useTranslations()
+  const { open, ended } = props.lists
+  const { rows, handlers } = useHeldRows(open, props.version)
+  const [acknowledging, setAcknowledging] = useState<EpisodeRow | null>(null)
+  const { status } = props
+  return (
+    <section className={`${card.card} ${styles.episodes}`} aria-labelledby="episodes-title">
+      <header className={card.head}>
+        <h2 id="episodes-title">{t('stock.episodes')}</h2>
+        {open.length > 0 && (
+          <span className={styles.count} data-count="episodes">
+            {open.length}
+          </span>
+        )}
+        <span className={card.aside} data-stale={status === 'stale'}>
+          {status === 'stale' ? t('stock.frozen') : open.length > 1 && t('stock.order')}
+        </span>
+      </header>
+      {status === 'loading' && <LoadingRows rows={4} />}
+      {status === 'error' && <EmptyState kind="error" title={t('error.title')} hint={t('error.hint')} />}
+      {status !== 'loading' && status !== 'error' && (
+        <div className={card.scroll}>
+          {rows.length === 0 && <EmptyState kind="ok" title={t('stock.noneTitle')} hint={t('stock.none')} />}
+          <ul className={styles.rows} aria-labelledby="episodes-title" data-list="episodes" {...handlers}>
+            {rows.map(({ row, gone }) => (
+              <EpisodeRowView key={row.key} row={row} gone={gone} onAcknowledge={setAcknowledging} />
+            ))}
+          </ul>
+          {ended.length > 0 && (
+            <details className={styles.ended} open={props.endedShown} onToggle={(event) => props.onEndedShown(event.currentTarget.open)}>
+              <summary>{t('stock.endedTitle', { count: ended.length })}</summary>
+              {props.endedShown && (
+                <ul className={styles.rows} data-list="ended">
+                  {ended.map((row) => (
+                    <EpisodeRowView key={row.key} row={row} gone={false} onAcknowledge={setAcknowledging} />
+                  ))}
+                </ul>
+              )}
+            </details>
+          )}
+        </div>
+      )}
+      <AcknowledgeEpisode row={acknowledging} operator={props.operator} onClose={() => setAcknowledging(null)} />
+    </section>
+  )
+}

@@ -1,0 +1,73 @@
+'use client'
+
+import { useFormatter, useTranslations } from 'next-intl'
+import type { ReactNode } from 'react'
+import pill from '../feed/feed-pill.module.css'
+import { CLOCK } from '../feed/time-formats.ts'
+import { OperatorChip } from '../operator/operator-chip.tsx'
+import type { OperatorHandle } from '../operator/use-operator.ts'
+import header from '../shell/header.module.css'
+import { LocaleSelect } from '../shell/locale-select.tsx'
+import { PageLinks } from '../shell/page-links.tsx'
+import type { Theme } from '../shell/theme.ts'
+import styles from './stock.module.css'
+import type { LiveStock } from './use-stock.ts'
+
+export interface StockHeaderProps {
+  readonly brand: ReactNode
+  readonly live: LiveStock
+  readonly market: string | null
+  readonly onMarket: (market: string | null) => void
+  readonly theme: Theme
+  readonly onSwitchTheme: () => void
+  readonly operator: OperatorHandle
+}
+
+export function StockHeader(props: StockHeaderProps) {
+  const t = useTranslations()
+  return (
+    <header className={header.header}>
+      {props.brand}
+      <PageLinks page="stock" />
+      <label className={styles.market}>
+        <span className="visually-hidden">{t('stock.market')}</span>
+        <select value={props.market ?? ''} onChange={(event) => props.onMarket(event.target.value === '' ? null : event.target.value)}>
+          <option value="">{t('stock.allMarkets')}</option>
+          {(props.live.model?.markets ?? []).map((market) => (
+            <option key={market}>{market}</option>
+          ))}
+        </select>
+      </label>
+      <StockPill live={props.live} />
+      <div className={header.controls}>
+        <OperatorChip operator={props.operator} />
+        <button type="button" className={header.button} aria-label={t('shell.theme', { theme: props.theme })} onClick={props.onSwitchTheme}>
+          <svg width="18" height="18" viewBox="0 0 18 18" aria-hidden="true">
+            <circle cx="9" cy="9" r="6.500" />
+            <path d="M9 2.500v13a6.500 6.500 0 0 0 0-13z" fill="currentColor" />
+          </svg>
+        </button>
+        <LocaleSelect />
+      </div>
+    </header>
+  )
+}
+
+/** Whether what is shown is now, and up to when no alert is missing. */
+function StockPill({ live }: { readonly live: LiveStock }) {
+  const t = useTranslations('stock')
+  const format = useFormatter()
+  const { model, connection } = live
+  const kind = connection === 'connected' ? 'live' : connection === 'connecting' ? 'connecting' : connection === 'quiet' ? 'stale' : 'lost'
+  return (
+    <div className={`${pill.pill} ${styles.pill}`} data-kind={kind}>
+      <span className={pill.dot} aria-hidden="true" />
+      <span className={pill.text} role={kind === 'live' ? undefined : 'status'}>
+        {t(`line.${kind}`)}
+      </span>
+      {kind === 'live' && model?.watermarkMs != null && (
+        <span className={pill.age}>{t('upTo', { time: format.dateTime(model.watermarkMs, CLOCK) })}</span>
+      )}
+    </div>
+  )
+}
