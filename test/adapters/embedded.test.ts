@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { startKafka } from '@km0/infra/embedded/kafka'
-import { isPortFree } from '@km0/infra/embedded/ports'
+import { freePort, isPortFree } from '@km0/infra/embedded/ports'
 import { startPostgres } from '@km0/infra/embedded/postgres'
 import { startRedis } from '@km0/infra/embedded/redis'
 import { Kafka, logLevel, Partitioners } from 'kafkajs'
@@ -17,7 +17,9 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 /** Something that is not ours listens on a port; the service asked to take it must take another. */
 async function occupied<Result>(use: (port: number) => Promise<Result>): Promise<Result> {
   const server = createServer()
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  // Below the range from which the system takes ports of outgoing connections: a service that restarts must find its own free.
+  const wanted = await freePort(20_000 + Math.floor(Math.random() * 10_000))
+  await new Promise<void>((resolve) => server.listen(wanted, '127.0.0.1', resolve))
   try {
     return await use((server.address() as { port: number }).port)
   } finally {
