@@ -25,11 +25,11 @@ describe('the table of parts', () => {
       startWaves(parts)
         .at(-1)
         ?.map((part) => part.name),
-    ).toEqual(['fleet'])
+    ).toEqual(['fleet', 'stock'])
     expect(stopStages(parts).map((stage) => stage.map((part) => part.name))).toEqual([
-      ['fleet'],
+      ['fleet', 'stock'],
       ['bridge'],
-      ['stream-positions', 'stream-serving', 'stream-lake'],
+      ['stream-positions', 'stream-serving', 'stream-lake', 'stream-stock-shuffle', 'stream-stock-windows'],
       ['dashboard'],
       ['batch'],
     ])
@@ -66,7 +66,7 @@ describe('the table of parts', () => {
   it('tells the panel where the others answer, and the lake how long it keeps records', () => {
     const parts = partsTable(options)
     const of = (name: string) => parts.find((part) => part.name === name)?.environment
-    const others = parts.filter(({ name }) => name !== 'dashboard' && name !== 'fleet')
+    const others = parts.filter(({ name }) => !['dashboard', 'fleet', 'stock'].includes(name))
     expect(of('dashboard')?.KM0_PROGRAMS?.split(',')).toEqual(others.map(({ name, healthUrl }) => `${name}=${healthUrl}`))
     expect(of('stream-lake')?.KM0_LAKE_RETENTION_DAYS).toBe('4')
   })

@@ -44,7 +44,18 @@ const FLEET_JOURNAL_MIB = 32
 const BRIDGE_STOP_MS = 3_000
 
 /** Names of all parts, for giving out ports. */
-export const PART_NAMES = ['bridge', 'stream-positions', 'stream-serving', 'stream-lake', 'batch', 'dashboard', 'fleet'] as const
+export const PART_NAMES = [
+  'bridge',
+  'stream-positions',
+  'stream-serving',
+  'stream-lake',
+  'stream-stock-shuffle',
+  'stream-stock-windows',
+  'batch',
+  'dashboard',
+  'fleet',
+  'stock',
+] as const
 
 /**
  * The table of parts. Stop: first what makes input, then bridge, stream, panel and batch, each having the chance to finish what the one before sent.
@@ -101,6 +112,8 @@ export function partsTable(options: PartsOptions): Part[] {
       { stopStage: 3 },
       { KM0_LAKE_DATA: join(options.dataDir, 'lake'), KM0_LAKE_RETENTION_DAYS: String(options.retentionDays.lake) },
     ),
+    row('stream-stock-shuffle', stream, ['--role', 'stock-shuffle'], { stopStage: 3 }),
+    row('stream-stock-windows', stream, ['--role', 'stock-windows'], { stopStage: 3 }),
     row('batch', 'apps/batch/dist/main.js', [], { stopStage: 5, stopTimeoutMs: 2_000 }),
   ]
   const parts = [
@@ -117,15 +130,11 @@ export function partsTable(options: PartsOptions): Part[] {
   if (fleet === 'none') return parts
   const words = fleet === 'demo' ? demoWords(join(options.dataDir, 'fleet')) : ['--play', fleet.play, '--speed', fleet.speed]
   const everyOther = parts.map((part) => part.name)
-  return [
-    ...parts,
-    row('fleet', 'packages/fleet/dist/main.js', words, {
-      stopStage: 1,
-      stopTimeoutMs: 2_000,
-      mayEnd: fleet !== 'demo',
-      dependsOn: everyOther,
-    }),
-  ]
+  const input = { stopStage: 1, stopTimeoutMs: 2_000, dependsOn: everyOther }
+  const player = row('fleet', 'packages/fleet/dist/main.js', words, { ...input, mayEnd: fleet !== 'demo' })
+  // A recording is of vans alone.
+  if (fleet !== 'demo') return [...parts, player]
+  return [...parts, player, row('stock', 'packages/fleet/dist/stock.js', stockWords(join(options.dataDir, 'stock')), input)]
 }
 
 function bridgeSettings({ brokerQueue }: PartsOptions): Readonly<Record<string, string>> {
@@ -134,6 +143,11 @@ function bridgeSettings({ brokerQueue }: PartsOptions): Readonly<Record<string, 
     KM0_BROKER_QUEUE_BYTES: String(brokerQueue.bytes),
   }
   return { KM0_BRIDGE_STOP_MS: String(BRIDGE_STOP_MS), ...limits }
+}
+
+/** The demo's ordering service: a quarter of the changes of a real one, so that a laptop stays quiet. */
+function stockWords(folder: string): string[] {
+  return ['--catch-up-minutes', String(CATCH_UP_MINUTES), '--state', join(folder, 'clock.json'), '--products', '60', '--per-second', '15']
 }
 
 /** Whatever chance brings: a dispatcher who opens the page finds some vans silent, for different times, one of them in a dead zone. */

@@ -113,7 +113,14 @@ describe('npm start', () => {
     expect(platform.said()).toContain('Stopping: Ctrl-C')
     expect(performance.now() - startedMs).toBeLessThan(STOPS_WITHIN_MS)
     const stopped = [...platform.said().matchAll(/^✓ stop (.*) \(/gm)].map(([, what]) => what)
-    expect(stopped).toEqual(['fleet', 'bridge', 'stream-positions, stream-serving, stream-lake', 'dashboard', 'batch', 'services'])
+    expect(stopped).toEqual([
+      'fleet, stock',
+      'bridge',
+      'stream-positions, stream-serving, stream-lake, stream-stock-shuffle, stream-stock-windows',
+      'dashboard',
+      'batch',
+      'services',
+    ])
     expect(await isPortFree(port)).toBe(true)
     if (existsSync('/proc/self')) expect(processesOfOurs()).toEqual([])
   })
