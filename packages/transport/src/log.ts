@@ -68,12 +68,15 @@ export function openLog(options: LogOptions): Log {
   return new KafkaLog(kafka, options.clientId)
 }
 
+/** Answers that kafkajs asks again after: a coordinator that is loading, a transaction that is not over yet. */
+const RETRIED = /^(Response |Failed to send messages: The producer attempted to update a transaction)/
+
 /** What kafkajs calls an error is mostly a retry of its own; whoever calls it gets a typed error when it gives up. */
 function forward(sink: LogSink | undefined, level: logLevel, entry: { message: string; [name: string]: unknown }): void {
   if (sink === undefined) return
   const { message, timestamp: _timestamp, logger: _logger, stack: _stack, ...details } = entry
   const text = `kafkajs: ${message}`
-  if (level === logLevel.ERROR) sink.warn(details, text)
+  if (level === logLevel.ERROR && !RETRIED.test(message)) sink.warn(details, text)
   else sink.debug(details, text)
 }
 
