@@ -134,7 +134,7 @@ export function partsTable(options: PartsOptions): Part[] {
   const player = row('fleet', 'packages/fleet/dist/main.js', words, { ...input, mayEnd: fleet !== 'demo' })
   // A recording is of vans alone.
   if (fleet !== 'demo') return [...parts, player]
-  return [...parts, player, row('stock', 'packages/fleet/dist/stock.js', stockWords(join(options.dataDir, 'stock')), input)]
+  return [...parts, player, row('stock', 'packages/fleet/dist/stock.js', STOCK_WORDS, input)]
 }
 
 function bridgeSettings({ brokerQueue }: PartsOptions): Readonly<Record<string, string>> {
@@ -145,10 +145,11 @@ function bridgeSettings({ brokerQueue }: PartsOptions): Readonly<Record<string, 
   return { KM0_BRIDGE_STOP_MS: String(BRIDGE_STOP_MS), ...limits }
 }
 
-/** The demo's ordering service: a quarter of the changes of a real one, so that a laptop stays quiet. */
-function stockWords(folder: string): string[] {
-  return ['--catch-up-minutes', String(CATCH_UP_MINUTES), '--state', join(folder, 'clock.json'), '--products', '60', '--per-second', '15']
-}
+/**
+ * The demo's ordering service: fewer shelves than a real one, so that a laptop stays quiet, with a campaign soon. It begins now: in a log whose
+ * clock stands at the present, half an hour of the past would only be late.
+ */
+const STOCK_WORDS = ['--products', '30', '--per-second', '20', '--campaign', '1200@120']
 
 /** Whatever chance brings: a dispatcher who opens the page finds some vans silent, for different times, one of them in a dead zone. */
 const DEMO_FAULTS = [
