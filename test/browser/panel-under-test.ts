@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { Registry } from '@km0/runtime'
 import { openPages } from '../../apps/dashboard/src/server/pages.ts'
-import { type PanelServer, startPanelServer } from '../../apps/dashboard/src/server/panel-server.ts'
+import { type PanelExtension, type PanelServer, startPanelServer } from '../../apps/dashboard/src/server/panel-server.ts'
 import type { PanelSource } from '../../apps/dashboard/src/server/panel-source.ts'
 import { PanelState } from '../../apps/dashboard/src/server/panel-state.ts'
 import { readPlaces } from '../../apps/dashboard/src/server/places.ts'
@@ -14,7 +14,7 @@ let pages: ReturnType<typeof openPages> | undefined
 /** The panel's own server with its built pages, fed by any source, on a free port. */
 export async function startPanelUnderTest(
   source: PanelSource,
-  given: { port?: number; clock?: 'machine' | 'play'; nowMs?: () => number } = {},
+  given: { port?: number; clock?: 'machine' | 'play'; nowMs?: () => number; extension?: PanelExtension } = {},
 ): Promise<PanelServer & { readonly state: PanelState }> {
   const placeOf = readPlaces(join(DASHBOARD, '.generated/municipalities.geo.json'))
   const state = new PanelState({ clock: given.clock ?? 'machine', placeOf })
@@ -25,6 +25,7 @@ export async function startPanelUnderTest(
     state,
     source,
     metrics: new Registry(),
+    ...(given.extension === undefined ? {} : { extension: given.extension }),
     mapStyleUrl: null,
     // Once a process: each opening leaves listeners on it.
     pages: (server) => {

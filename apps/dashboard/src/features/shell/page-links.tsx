@@ -12,7 +12,7 @@ export type Page = (typeof PAGES)[number][0]
 export function PageLinks({ page }: { readonly page: Page }) {
   const t = useTranslations('pages')
   return (
-    <nav className={styles.links} aria-label={t('title')}>
+    <nav className={styles.links} data-page={page} aria-label={t('title')}>
       {PAGES.map(([name, path]) => (
         <a key={name} href={path} aria-current={name === page ? 'page' : undefined}>
           {t(name)}

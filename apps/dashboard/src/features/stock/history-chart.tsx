@@ -20,6 +20,7 @@ export const HistoryChart = memo(function HistoryChart(props: { readonly product
           width={WIDTH}
           height={HEIGHT}
           viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
+          preserveAspectRatio="none"
           role="img"
           aria-label={t('chart', { product: props.product, lowest: shape.lowest?.stock ?? '–', most: shape.maximum })}
         >
