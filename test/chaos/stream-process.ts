@@ -68,6 +68,15 @@ export class StreamProcess {
     return this.#exited
   }
 
+  /** Stops it where it is (SIGSTOP) until `thaw`. */
+  freeze(): void {
+    this.#child.kill('SIGSTOP')
+  }
+
+  thaw(): void {
+    this.#child.kill('SIGCONT')
+  }
+
   async kill9(): Promise<void> {
     this.#child.kill('SIGKILL')
     await this.#exited

@@ -1,4 +1,5 @@
 // What is repeated changes nothing, partitions may be added, settings change through the log or as a new version.
+import { execFileSync, spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { DEFAULT_STOCK_SETTINGS, TOPICS } from '@km0/contracts'
@@ -22,6 +23,7 @@ let running: StreamProcess[] = []
 
 beforeAll(async () => {
   buildStream()
+  execFileSync(process.execPath, ['infra/build.mjs', 'cli/src/km0'], { stdio: 'inherit' })
   services = await startServices({ kafka: true })
   environment = {
     ...services.environment,
@@ -185,5 +187,55 @@ describe('settings', () => {
     const epochs = new Set((await readAll(log, TOPICS.stockLive.name)).map(({ headers }) => headers.epoca))
     expect(epochs).toEqual(new Set(['1', '2']))
     await end(windows, 'stop')
+  })
+})
+
+describe('a shuffle that was frozen and comes back', () => {
+  it('writes nothing beside the one that took over: no event stands twice in the log', async () => {
+    const frozen = await start('stock-shuffle')
+    await until('it works', async () => (await frozen.metric('km0_stock_shuffle_own_total', 'heartbeat')) > 0)
+    frozen.freeze()
+    const second = await start('stock-shuffle')
+    for (let minute = 0; minute < 4; minute += 1)
+      for (let p = 0; p < 4; p += 1) await sell('formatge', 50 + minute, p, minute, `f-${p}-${minute}`)
+    const eventsOf = async () => (await readShuffled(log)).filter(({ record }) => String(record.value).includes('formatge'))
+    await until('the second has them all', async () => (await eventsOf()).length === 16)
+    frozen.thaw()
+    // It tries to go on and is fenced, or hears of the rebalance first; either way it works again as a member like any other.
+    await until('the first works again', async () => {
+      const takenOver = frozen.output.split('source partition taken over').length - 1
+      return takenOver > 4 || (await frozen.metric('km0_stock_shuffle_failures_total', 'fenced')) > 0
+    })
+    console.log(`fenced ${await frozen.metric('km0_stock_shuffle_failures_total', 'fenced')} times`)
+    for (let p = 0; p < 4; p += 1) await sell('formatge', 70, p, 4, `f-${p}-4`)
+    await until('the log goes on', async () => (await eventsOf()).length >= 20)
+    const places = (await eventsOf()).map(({ headers }) => `${headers.sourcePartition}/${headers.sourceOffset}`)
+    expect(places).toHaveLength(20)
+    expect(new Set(places).size).toBe(20)
+    await end(second, 'stop')
+  })
+})
+
+describe('km0 stock restart', () => {
+  const restart = () =>
+    spawnSync(process.execPath, ['packages/cli/dist/km0.js', 'stock', 'restart', '--yes'], {
+      env: { ...process.env, ...environment },
+      encoding: 'utf8',
+    })
+
+  it('begins a new log of stock; a new version computes from it what the old one had', async () => {
+    const before = await alertsOf(log)
+    const shuffle = await start('stock-shuffle')
+    expect(restart()).toMatchObject({ status: 2, stderr: expect.stringContaining('stop them first') })
+    await end(shuffle, 'stop')
+    expect(restart()).toMatchObject({ status: 0 })
+    await start('stock-shuffle')
+    const windows = await start('stock-windows', { KM0_STOCK_VERSION: '3' })
+    await until('everything is shuffled and windowed again', async () => {
+      const live = await readAll(log, TOPICS.stockLive.name)
+      return live.some(({ key, headers }) => key === 'formatge|girona' && headers.epoca === '3')
+    })
+    await until('it has caught up', async () => (await windows.metric('km0_stock_windows_lag_records')) === 0)
+    expect(await alertsOf(log)).toEqual(before)
   })
 })

@@ -7,9 +7,20 @@ import { lakeExport, lakeFiles } from './lake-export.ts'
 import { lakeResults } from './lake-results.ts'
 import { lakeSql } from './lake-sql.ts'
 import { lakeStatusCommand } from './lake-status.ts'
+import { stockRestart } from './stock-restart.ts'
 import { vansImport } from './vans-import.ts'
 
-const COMMANDS: readonly Command[] = [depotsImport, vansImport, epochRaise, lakeStatusCommand, lakeSql, lakeResults, lakeExport, lakeFiles]
+const COMMANDS: readonly Command[] = [
+  depotsImport,
+  vansImport,
+  epochRaise,
+  lakeStatusCommand,
+  lakeSql,
+  lakeResults,
+  lakeExport,
+  lakeFiles,
+  stockRestart,
+]
 
 function overview(): string {
   const width = Math.max(...COMMANDS.map(({ words }) => words.join(' ').length))

@@ -1,7 +1,7 @@
 import type { TopicDefinition } from '@km0/contracts'
 import { type Admin, Kafka, logLevel } from 'kafkajs'
 import { consumePartitions, type PartitionConsumer, type PartitionConsumerOptions } from './log-consumer.ts'
-import { typedError } from './log-errors.ts'
+import { LogRefusedError, typedError } from './log-errors.ts'
 import { type LogProducer, openProducer, type ProducerOptions } from './log-producer.ts'
 import { endOffsets, type ReadBatch, type ReadOptions, readTopic, startOffsets } from './log-read.ts'
 import { toOffset } from './log-record.ts'
@@ -47,6 +47,10 @@ export interface Log {
   committedOffsets(groupId: string, topic: string): Promise<Map<number, number>>
   /** The same with what was stored beside each offset. */
   committedPlaces(groupId: string, topic: string): Promise<Map<number, CommittedPlace>>
+  /** Deletes groups and their places; one that does not exist is none to delete. Rejects with LogRefusedError while one has members. */
+  deleteGroups(groupIds: readonly string[]): Promise<void>
+  /** Deletes topics and all that they hold; one that does not exist is none to delete. */
+  deleteTopics(topics: readonly string[]): Promise<void>
   openProducer(options?: ProducerOptions): Promise<LogProducer>
   openTransactionalProducer(options: TransactionOptions): Promise<TransactionalProducer>
   tailTopic(options: TailOptions): Promise<TailHandle>
@@ -138,6 +142,26 @@ class KafkaLog implements Log, LogClient {
           { nextOffset: toOffset(offset), metadata: metadata === '' ? null : metadata },
         ]),
       )
+    })
+  }
+
+  deleteGroups(groupIds: readonly string[]): Promise<void> {
+    return this.withAdmin(async (admin) => {
+      const { groups } = await admin.listGroups()
+      const known = groupIds.filter((groupId) => groups.some((group) => group.groupId === groupId))
+      if (known.length === 0) return
+      const { groups: described } = await admin.describeGroups(known)
+      const busy = described.filter(({ members }) => members.length > 0).map(({ groupId }) => groupId)
+      if (busy.length > 0) throw new LogRefusedError(`${busy.join(' and ')} still has members`, 'NON_EMPTY_GROUP')
+      await admin.deleteGroups(known)
+    })
+  }
+
+  deleteTopics(topics: readonly string[]): Promise<void> {
+    return this.withAdmin(async (admin) => {
+      const existing = await admin.listTopics()
+      const known = topics.filter((topic) => existing.includes(topic))
+      if (known.length > 0) await admin.deleteTopics({ topics: known })
     })
   }
 

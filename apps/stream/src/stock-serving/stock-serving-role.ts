@@ -6,6 +6,8 @@ import { STOCK_SERVED, StockServingJob } from './stock-serving-job.ts'
 export const STOCK_SERVING_GROUP = 'km0-stock-serving'
 
 const RETENTION_EVERY_MS = 3_600_000
+/** Fewer and larger writes. */
+const FETCH = { minBytes: 65_536, maxWaitMs: 250 }
 
 /** Writes the results of stock to PostgreSQL, in the process of the serving role, with a group and connections of its own. */
 export async function startStockServing(program: StreamProgram, log: Log): Promise<Role> {
@@ -28,6 +30,7 @@ export async function startStockServing(program: StreamProgram, log: Log): Promi
     onFatal: (error) => program.shutdown.fail(error),
     maxSliceRecords: settings.KM0_STREAM_SLICE_RECORDS,
     sessionTimeoutMs: settings.KM0_STREAM_SESSION_TIMEOUT_MS,
+    ...FETCH,
   })
   program.health.register('stock group', () => groupHealth(consumer))
   const retention = setInterval(() => void job.dropOld(), RETENTION_EVERY_MS)

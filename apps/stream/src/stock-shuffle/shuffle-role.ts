@@ -8,7 +8,7 @@ import { SHUFFLE_GROUP } from './source-task.ts'
 
 const TICK_MS = 200
 /** Fewer and larger transactions: at most this wait for so many bytes. */
-const FETCH = { minBytes: 65_536, maxWaitMs: 200 }
+const FETCH = { minBytes: 65_536, maxWaitMs: 500 }
 
 /**
  * The shuffle: stock events of all source partitions into the internal topic keyed by product and market, each with its source partition's

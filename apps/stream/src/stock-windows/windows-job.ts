@@ -38,7 +38,12 @@ export class WindowsJob {
     const { program, log, checkpointer, metrics, newPartition } = this.#options
     const task = newPartition(partition)
     const restored = await checkpointer.restore(task, firstOffset)
-    const offset = restored ? task.nextOffset : ((await log.startOffsets(TOPICS.stockShuffled.name)).get(partition) ?? firstOffset)
+    const logStart = (await log.startOffsets(TOPICS.stockShuffled.name)).get(partition) ?? firstOffset
+    const offset = restored ? Math.max(task.nextOffset, logStart) : logStart
+    if (restored && task.nextOffset < logStart) {
+      metrics.holes.inc({ partition }, logStart - task.nextOffset)
+      program.log.error({ partition, expected: task.nextOffset, logStart }, 'retention has deleted shuffled records before they were read')
+    }
     metrics.restores.inc({ from: restored ? 'checkpoint' : 'log-start' })
     program.log.info({ partition, firstOffset, offset, restored }, 'partition taken over')
     this.#partitions.set(partition, task)

@@ -40,6 +40,12 @@ export function windowsMetrics(registry: Registry) {
       registers,
     }),
     restores: new Counter({ name: 'km0_stock_windows_restores_total', help: 'Partitions taken over', labelNames: ['from'], registers }),
+    holes: new Counter({
+      name: 'km0_stock_windows_hole_records_total',
+      help: 'Shuffled records deleted by retention before they were read, control records included',
+      labelNames: ['partition'],
+      registers,
+    }),
     openEpisodes: partitionGauge('km0_stock_open_episodes', 'Episodes of low stock that last'),
     lagRecords: partitionGauge('km0_stock_windows_lag_records', 'Shuffled records that are not applied yet'),
     watermarkSeconds: partitionGauge('km0_stock_windows_watermark_seconds', 'Minimum over the source partitions, seconds since 1970'),

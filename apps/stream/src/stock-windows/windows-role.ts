@@ -14,6 +14,8 @@ export const WINDOWS_GROUP = 'km0-stock-windows'
 
 /** A partition tells how far it is at most this often. */
 const MARK_EVERY_MS = 1_000
+/** The shuffle writes in many small transactions: fewer and larger slices cost less, and an alert may wait a quarter of a second. */
+const FETCH = { minBytes: 65_536, maxWaitMs: 250 }
 
 /**
  * Low stock: alerts, newest stock, episodes and late events out of the shuffle's topic. The state of each partition is stored at an offset,
@@ -64,6 +66,7 @@ export async function startStockWindows(program: StreamProgram, log: Log): Promi
     onFatal: (error) => program.shutdown.fail(error),
     maxSliceRecords: settings.KM0_STREAM_SLICE_RECORDS,
     sessionTimeoutMs: settings.KM0_STREAM_SESSION_TIMEOUT_MS,
+    ...FETCH,
   })
   program.health.register('group', () => groupHealth(consumer))
   const marks = setInterval(() => void job.tellMarks(), MARK_EVERY_MS)
