@@ -59,7 +59,8 @@ export class EpisodeRule {
     const { episode } = state
     if (episode === null || episode.endMs !== null) return { newest: true, episode: false }
     if (reading.stock >= this.threshold) {
-      episode.endMs = reading.eventMs
+      // Readings of one instant follow each other by offset: what begins just after the last end must not end before it began.
+      episode.endMs = Math.max(reading.eventMs, episode.startMs)
       return { newest: true, episode: true }
     }
     return { newest: true, episode: this.lower(episode, reading.stock, atMs) }
@@ -85,14 +86,15 @@ export class EpisodeRule {
       notices: [],
     }
     // Sold out and filled up before the window closed: people are told once, and it is over.
-    if (newest !== null && newest.stock >= this.threshold) begun.endMs = newest.eventMs
+    if (newest !== null && newest.stock >= this.threshold) begun.endMs = Math.max(newest.eventMs, begun.startMs)
     else if (newest !== null && newest.stock < begun.minimum) begun.minimum = newest.stock
     notify(begun, 'comenca', begun.minimum, atMs)
     return begun
   }
 
   private continue(episode: Episode, window: LowWindow, atMs: number): boolean {
-    if (window.startMs < episode.firstWindowMs) return false
+    // Of a window that the episode before reached into, the minimum may be that episode's: it comes again after a crash.
+    if (window.startMs < episode.startMs) return false
     const later = window.startMs > episode.lastWindowMs
     if (later) episode.lastWindowMs = window.startMs
     return this.lower(episode, window.minimum, atMs) || later
