@@ -78,6 +78,8 @@ describe('jobs that are killed', () => {
     let serving = await start('serving')
     let positions = await start('positions')
     await until('half of the first third is applied', async () => (await applied(positions)) > third / 2)
+    // A quick machine has applied all of it before the first checkpoint is due.
+    await until('a checkpoint is taken', async () => (await positions.metric('km0_stream_checkpoint_duration_seconds_count')) > 0)
     await kill9(positions)
 
     await write(all.slice(third, 2 * third))
