@@ -88,14 +88,16 @@ describe('an episode of low stock', () => {
     expect(s.told()).toEqual(['comenca 5'])
   })
 
-  it('begins anew when the stock falls again in the window that ended it, under another start', () => {
+  it('begins anew when the stock falls again in the window that ended it, under another start, with a minimum of its own', () => {
     const s = story()
     s.stock(1, 8)
     s.alert(0, 8)
+    s.stock(5.5, 1)
     s.stock(6, 20)
     s.stock(8, 4)
-    s.alert(5, 4)
-    expect(s.state.episode).toMatchObject({ startMs: 6 * MINUTE + 1, firstWindowMs: 5 * MINUTE, endMs: null, minimum: 4 })
+    // The least of the window was before the recovery.
+    s.alert(5, 1)
+    expect(s.state.episode).toMatchObject({ startMs: 6 * MINUTE + 1, endMs: null, minimum: 4 })
     expect(s.told()).toEqual(['comenca 4'])
   })
 

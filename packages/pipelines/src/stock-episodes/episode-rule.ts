@@ -12,7 +12,6 @@ export interface NewestStock {
 export interface Episode {
   /** Start of its first low window, or just after the end of the episode before when that lies later. */
   readonly startMs: number
-  readonly firstWindowMs: number
   /** Event time of the stock that ended it; null while it lasts. */
   endMs: number | null
   minimum: number
@@ -79,9 +78,9 @@ export class EpisodeRule {
     const lastEndMs = episode?.endMs ?? Number.NEGATIVE_INFINITY
     const begun: Episode = {
       startMs: Math.max(window.startMs, lastEndMs + 1),
-      firstWindowMs: window.startMs,
       endMs: null,
-      minimum: window.minimum,
+      // Of a window that the episode before reached into, the minimum may be that one's.
+      minimum: window.startMs > lastEndMs || newest === null ? window.minimum : newest.stock,
       lastWindowMs: window.startMs,
       notices: [],
     }
@@ -120,7 +119,7 @@ export class EpisodeRule {
 }
 
 function lowerEnded(episode: Episode, window: LowWindow): boolean {
-  if (window.startMs < episode.firstWindowMs || window.minimum >= episode.minimum) return false
+  if (window.startMs < episode.startMs || window.minimum >= episode.minimum) return false
   episode.minimum = window.minimum
   return true
 }
