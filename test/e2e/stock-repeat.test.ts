@@ -2,8 +2,9 @@
 import { execFileSync, spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { DEFAULT_STOCK_SETTINGS, TOPICS } from '@km0/contracts'
+import { DEFAULT_STOCK_SETTINGS, EVERYTHING, TOPICS } from '@km0/contracts'
 import { StockWindowsTask } from '@km0/pipelines'
+import { openStockServing, type StockServing } from '@km0/serving'
 import { startServices, type TestServices } from '@km0/testkit/services'
 import { type Log, type LogProducer, openLog } from '@km0/transport'
 import { Kafka, logLevel } from 'kafkajs'
@@ -15,16 +16,17 @@ const WINDOW_MS = 300_000
 /** Two windows ago: a heartbeat at the present closes it at once. */
 const windowMs = Math.floor(Date.now() / WINDOW_MS) * WINDOW_MS - 2 * WINDOW_MS
 
-let services: TestServices<{ kafka: true }>
+let services: TestServices<{ kafka: true; postgres: true }>
 let environment: Record<string, string>
 let log: Log
 let producer: LogProducer
+let store: StockServing
 let running: StreamProcess[] = []
 
 beforeAll(async () => {
   buildStream()
   execFileSync(process.execPath, ['infra/build.mjs', 'cli/src/km0'], { stdio: 'inherit' })
-  services = await startServices({ kafka: true })
+  services = await startServices({ kafka: true, postgres: true })
   environment = {
     ...services.environment,
     KM0_DATA_DIR: services.dataDir,
@@ -35,14 +37,16 @@ beforeAll(async () => {
   log = openLog({ brokers: [services.kafka.brokers], clientId: 'km0-test' })
   await log.ensureTopics(Object.values(TOPICS), { [TOPICS.stockEvents.name]: { partitions: 2 } })
   producer = await log.openProducer()
+  store = openStockServing({ databaseUrl: services.environment.DATABASE_URL ?? '', applicationName: 'test' })
 })
 afterEach(() => Promise.all(running.splice(0).map((role) => role.kill9())))
 afterAll(async () => {
   await producer?.close()
+  await store?.close()
   await services?.stop()
 })
 
-async function start(role: 'stock-shuffle' | 'stock-windows', more: Record<string, string> = {}): Promise<StreamProcess> {
+async function start(role: 'stock-shuffle' | 'stock-windows' | 'serving', more: Record<string, string> = {}): Promise<StreamProcess> {
   const started = await StreamProcess.start(role, { ...environment, ...more })
   running.push(started)
   return started
@@ -64,6 +68,25 @@ async function sell(product: string, stock: number, partition: number, minute: n
 const recordsOf = async (topic: string, product: string) =>
   (await readAll(log, topic)).filter(({ key }) => key === `${windowMs}|${product}|girona`).map(({ value }) => String(value))
 const alertsFor = (product: string) => recordsOf(TOPICS.stockAlerts.name, product)
+
+/** Serving stores it, is killed, applies what it had not told Kafka of again; somebody has acknowledged meanwhile. */
+async function seenOnceInTheStore(): Promise<void> {
+  const read = () => store.read(EVERYTHING, { endedAfterMs: 0, noticedAfterMs: 0, limit: 100 })
+  const first = await start('serving')
+  await until('the episode is stored', async () => (await read().catch(() => null))?.episodes.length === 1)
+  const actor = { id: 'local:1', name: 'Núria', roles: ['dispatcher'] }
+  expect(await store.acknowledge(EVERYTHING, { product: 'llet', market: 'girona', startMs: windowMs, actor, note: 'ja ve', atMs: 1 })).toBe(
+    true,
+  )
+  await end(first, 'kill9')
+  const second = await start('serving')
+  await until('it is up to date', async () => (await second.metric('km0_stock_serving_lag_records')) === 0)
+  const { episodes, notices, low } = await read()
+  expect(episodes).toMatchObject([{ product: 'llet', endMs: null, minimum: 7, acknowledgement: { note: 'ja ve' } }])
+  expect(notices.map(({ reason, stock }) => [reason, stock])).toEqual([['begun', 7]])
+  expect(low).toMatchObject([{ product: 'llet', stock: 7, threshold: 10 }])
+  await end(second, 'stop')
+}
 
 describe('what is repeated', () => {
   it('is the same key and value after a crash between the emission and the next checkpoint: the consumer sees one alert', async () => {
@@ -89,6 +112,7 @@ describe('what is repeated', () => {
     expect(new Set(episodes).size).toBe(1)
     expect(JSON.parse(episodes[0]!)).toMatchObject({ fi_ms: null, estoc_minim: 7, avisos: [{ motiu: 'comenca', estoc: 7 }] })
     expect([...(await alertsOf(log)).keys()]).toEqual([`${windowMs}|llet|girona`])
+    await seenOnceInTheStore()
     await end(second, 'stop')
     await end(shuffle, 'stop')
   })
