@@ -23,6 +23,9 @@ export function partitionDay(table: DayTable, name: string): number | null {
   return Math.floor(Date.UTC(year ?? 0, (month ?? 1) - 1, date ?? 1) / DAY_MS)
 }
 
+/** SQLSTATE check_violation: no partition of relation found for row. */
+const NO_PARTITION = '23514'
+
 /** Makes partitions when rows need them, and remembers which there are. */
 export class DayPartitions {
   readonly #pool: Pool
@@ -65,9 +68,15 @@ export class DayPartitions {
     })
   }
 
-  /** Another program may have dropped some. */
-  forget(): void {
-    this.#known.clear()
+  /** Runs `write`. A day's partition may have been dropped by another program since it was seen: then it is made again, once. */
+  async retrying<T>(write: () => Promise<T>): Promise<T> {
+    try {
+      return await write()
+    } catch (error) {
+      if (!(error instanceof Error && 'code' in error && error.code === NO_PARTITION)) throw error
+      this.#known.clear()
+      return write()
+    }
   }
 }
 

@@ -39,11 +39,11 @@ export class Serving {
   }
 
   applyPanelBatch(batch: PanelBatch): Promise<AppliedPanel> {
-    return this.#withPartitions(() => applyPanelBatch(this.#pool, this.#days, batch))
+    return this.#days.retrying(() => applyPanelBatch(this.#pool, this.#days, batch))
   }
 
   applyLiveBatch(batch: LiveBatch): Promise<readonly RefusedResult[]> {
-    return this.#withPartitions(() => applyLiveBatch(this.#pool, this.#days, batch))
+    return this.#days.retrying(() => applyLiveBatch(this.#pool, this.#days, batch))
   }
 
   applyMarkBatch(batch: LiveBatch): Promise<readonly RefusedResult[]> {
@@ -108,21 +108,7 @@ export class Serving {
   close(): Promise<void> {
     return this.#pool.close()
   }
-
-  /** A day's partition may have been dropped by another program since it was seen: then it is made again, once. */
-  async #withPartitions<T>(write: () => Promise<T>): Promise<T> {
-    try {
-      return await write()
-    } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === NO_PARTITION)) throw error
-      this.#days.forget()
-      return write()
-    }
-  }
 }
-
-/** SQLSTATE check_violation: no partition of relation found for row. */
-const NO_PARTITION = '23514'
 
 /** Opens the store. Connects at the first use. */
 export function openServing(options: PoolOptions): Serving {

@@ -17,11 +17,11 @@ export class StockServing {
   }
 
   applyAlertBatch(batch: StockBatch): Promise<readonly RefusedResult[]> {
-    return this.#withPartitions(() => applyAlertBatch(this.#pool, this.#days, batch))
+    return this.#days.retrying(() => applyAlertBatch(this.#pool, this.#days, batch))
   }
 
   applyLiveBatch(batch: StockBatch): Promise<readonly RefusedResult[]> {
-    return this.#withPartitions(() => applyLiveStockBatch(this.#pool, this.#days, batch))
+    return this.#days.retrying(() => applyLiveStockBatch(this.#pool, this.#days, batch))
   }
 
   applyEpisodeBatch(batch: StockBatch): Promise<readonly RefusedResult[]> {
@@ -78,21 +78,7 @@ export class StockServing {
   close(): Promise<void> {
     return this.#pool.close()
   }
-
-  /** A day's partition may have been dropped by another program since it was seen: then it is made again, once. */
-  async #withPartitions<T>(write: () => Promise<T>): Promise<T> {
-    try {
-      return await write()
-    } catch (error) {
-      if (!(error instanceof Error && 'code' in error && error.code === NO_PARTITION)) throw error
-      this.#days.forget()
-      return write()
-    }
-  }
 }
-
-/** SQLSTATE check_violation: no partition of relation found for row. */
-const NO_PARTITION = '23514'
 
 /** Opens the store of stock. Connects at the first use. */
 export function openStockServing(options: PoolOptions): StockServing {
