@@ -13,6 +13,17 @@ export interface Program<Settings> {
   readonly shutdown: Shutdown
 }
 
+/** Settings of this process from its environment. Ends it with code 2 and one clear message when they are wrong. */
+export function environmentOrExit<Schema extends z.ZodType>(part: string, schema: Schema): z.infer<Schema> {
+  try {
+    return parseEnvironment(schema, process.env)
+  } catch (error) {
+    if (!(error instanceof EnvironmentError)) throw error
+    process.stderr.write(`${part}: ${error.message}\n`)
+    process.exit(2)
+  }
+}
+
 /**
  * The frame of a program: settings parsed once, logger, metrics with process defaults, health, ordered shutdown on signals.
  * Ends the process with code 2 and one clear message when the settings are wrong.
@@ -21,14 +32,7 @@ export function startProgram<Schema extends z.ZodType<z.infer<typeof commonEnvir
   part: string,
   schema: Schema,
 ): Program<z.infer<Schema>> {
-  let settings: z.infer<Schema>
-  try {
-    settings = parseEnvironment(schema, process.env)
-  } catch (error) {
-    if (!(error instanceof EnvironmentError)) throw error
-    process.stderr.write(`${part}: ${error.message}\n`)
-    process.exit(2)
-  }
+  const settings = environmentOrExit(part, schema)
   const log = createLogger(part, settings.KM0_LOG_LEVEL)
   const metrics = new Registry()
   metrics.setDefaultLabels({ part })

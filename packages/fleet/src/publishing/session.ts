@@ -2,10 +2,9 @@ import {
   Counter,
   commonEnvironment,
   createLogger,
-  EnvironmentError,
+  environmentOrExit,
   Gauge,
   Health,
-  parseEnvironment,
   Registry,
   Shutdown,
   serveOperations,
@@ -49,7 +48,7 @@ export interface Session {
 
 /** Opens a session. Ends the process with code 2 when the environment is wrong. */
 export async function openSession(publishing: Publishing): Promise<Session> {
-  const settings = readEnvironment()
+  const settings = environmentOrExit('fleet', environment)
   const log = createLogger('fleet', settings.KM0_LOG_LEVEL)
   const narrator = new Narrator((line) => process.stdout.write(`${line}\n`))
   const shutdown = new Shutdown(log, GRACE_MS)
@@ -86,16 +85,6 @@ export async function openSession(publishing: Publishing): Promise<Session> {
     onAcknowledged: (listener) => listeners.push(listener),
     onFlushed: (listener) => flushed.push(listener),
     end: (code) => shutdown.end(code),
-  }
-}
-
-function readEnvironment(): z.infer<typeof environment> {
-  try {
-    return parseEnvironment(environment, process.env)
-  } catch (error) {
-    if (!(error instanceof EnvironmentError)) throw error
-    process.stderr.write(`fleet: ${error.message}\n`)
-    process.exit(2)
   }
 }
 

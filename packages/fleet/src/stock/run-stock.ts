@@ -4,11 +4,10 @@ import {
   Counter,
   commonEnvironment,
   createLogger,
-  EnvironmentError,
+  environmentOrExit,
   Gauge,
   Health,
   type Logger,
-  parseEnvironment,
   Registry,
   Shutdown,
   serveOperations,
@@ -48,7 +47,7 @@ export function stockSettings(command: StockRun, startMs: number): StockSettings
 
 /** Writes the ordering service's records until it is stopped, or until the span that was asked for is written. */
 export async function runStock(command: StockRun): Promise<void> {
-  const settings = readEnvironment()
+  const settings = environmentOrExit('stock', environment)
   const logger = createLogger('stock', settings.KM0_LOG_LEVEL)
   const shutdown = new Shutdown(logger, GRACE_MS)
   shutdown.listen()
@@ -66,16 +65,6 @@ export async function runStock(command: StockRun): Promise<void> {
   })
   await ended
   if (!stopping.signal.aborted) await shutdown.end(0)
-}
-
-function readEnvironment(): z.infer<typeof environment> {
-  try {
-    return parseEnvironment(environment, process.env)
-  } catch (error) {
-    if (!(error instanceof EnvironmentError)) throw error
-    process.stderr.write(`stock: ${error.message}\n`)
-    process.exit(2)
-  }
 }
 
 class Service {
