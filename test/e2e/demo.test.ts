@@ -9,8 +9,9 @@ const BUDGET_MS = 60_000
 /** Of the 30 that end in half an hour, the last is still open. */
 const FULL_WINDOWS = 24
 const FULL_WITHIN_MS = 60_000
-/** Two windows of the whole fleet. */
-const WATCHED_MS = 130_000
+/** A window of the fleet, without the vans that are silent. How long it takes depends on where in its minute the test begins. */
+const WATCHED_ROWS = 120
+const WATCHED_WITHIN_MS = 150_000
 
 describe('the demo fleet', () => {
   let platform: PlatformUnderTest
@@ -56,15 +57,14 @@ describe('the demo fleet', () => {
           if (row.windowEndMs > fromMs - BUDGET_MS / 2) delaysMs.push(Date.now() - row.windowEndMs)
         }
       })
-      await platform.until(() => Date.now() - fromMs > WATCHED_MS, WATCHED_MS + 10_000, 'two windows')
+      await platform.until(() => delaysMs.length >= WATCHED_ROWS, WATCHED_WITHIN_MS, 'a window of the fleet')
       delaysMs.sort((a, b) => a - b)
       const at = (share: number) => delaysMs[Math.ceil(share * delaysMs.length) - 1] ?? Number.NaN
       console.log(
         `${delaysMs.length} distances, from the end of a window to the panel: p50 ${at(0.5) / 1000} s, p99 ${at(0.99) / 1000} s, most ${at(1) / 1000} s`,
       )
-      expect(delaysMs.length).toBeGreaterThan(200)
       expect(at(1)).toBeLessThanOrEqual(BUDGET_MS)
     },
-    WATCHED_MS + 30_000,
+    WATCHED_WITHIN_MS + 10_000,
   )
 })
