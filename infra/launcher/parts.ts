@@ -146,10 +146,10 @@ function bridgeSettings({ brokerQueue }: PartsOptions): Readonly<Record<string, 
 }
 
 /**
- * The demo's ordering service: fewer shelves than a real one, so that a laptop stays quiet, with a campaign soon. It begins now: in a log whose
- * clock stands at the present, half an hour of the past would only be late.
+ * The demo's ordering service: fewer shelves than a real one, so that a laptop stays quiet, with a batch withdrawn at once and a campaign soon. It
+ * begins now: in a log whose clock stands at the present, half an hour of the past would only be late.
  */
-const STOCK_WORDS = ['--products', '30', '--per-second', '20', '--campaign', '1200@120']
+const STOCK_WORDS = ['--products', '30', '--per-second', '20', '--recall', '6@20', '--campaign', '1200@120']
 
 /** Whatever chance brings: a dispatcher who opens the page finds some vans silent, for different times, one of them in a dead zone. */
 const DEMO_FAULTS = [

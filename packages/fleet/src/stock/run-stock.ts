@@ -20,6 +20,7 @@ import { Random, seedOf } from '../random.ts'
 import { dueBatches } from './batches.ts'
 import { productName } from './catalogue.ts'
 import { type Campaign, campaignProducts } from './demand.ts'
+import { recallAt } from './recall.ts'
 import type { StockRun } from './stock-options.ts'
 import { type StockRecord, type StockSettings, stockStream } from './stock-stream.ts'
 
@@ -35,14 +36,17 @@ const RETRY_MS = 500
 const COMPLAIN_EVERY_MS = 10_000
 const STATUS_EVERY_MS = 60_000
 
-/** Settings of the generator; campaigns that are asked for count from `startMs`. */
+/** Settings of the generator; campaigns and recalls that are asked for count from `startMs`. */
 export function stockSettings(command: StockRun, startMs: number): StockSettings {
   const { seed, products, perSecond, campaigns, oddities, lateReplicaMs } = command
   const forced: Campaign[] = command.forced.map(({ atS, lastsS }, index) => {
     const fromMs = Math.floor((startMs + atS * 1000) / 60_000) * 60_000
     return { fromMs, untilMs: fromMs + lastsS * 1000, products: campaignProducts(new Random(seed, index, 75), products) }
   })
-  return { seed, products, perSecond, campaigns, forced, oddities, lateReplicaMs }
+  const recalls = command.recalls.map(({ atS, shelves }, index) => {
+    return recallAt(seed, index, Math.floor((startMs + atS * 1000) / 60_000) * 60_000, shelves, products)
+  })
+  return { seed, products, perSecond, campaigns, forced, oddities, lateReplicaMs, recalls }
 }
 
 /** Writes the ordering service's records until it is stopped, or until the span that was asked for is written. */

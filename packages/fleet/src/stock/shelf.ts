@@ -26,15 +26,18 @@ export class Shelf {
   readonly #demand: Demand
   readonly #product: number
   readonly #market: number
+  readonly #recalls: ReadonlySet<number>
   #minute = Number.NEGATIVE_INFINITY
   #stock = 0
   #deliveryMinute: number | null = null
 
-  constructor(seed: number, demand: Demand, product: number, market: number) {
+  /** `recalls`: minutes in which a batch is withdrawn. */
+  constructor(seed: number, demand: Demand, product: number, market: number, recalls: ReadonlySet<number> = new Set()) {
     this.#seed = seed
     this.#demand = demand
     this.#product = product
     this.#market = market
+    this.#recalls = recalls
   }
 
   /** The changes of a minute (milliseconds / 60 000), by event time. Minutes may be asked for in any order; in order is quick. */
@@ -76,6 +79,11 @@ export class Shelf {
       // Ordered ahead for the campaign: for most shelves enough, for some not.
       const minutes = (campaign.untilMs - campaign.fromMs) / MINUTE_MS
       change(minute * MINUTE_MS + 1, Math.ceil(expected * minutes * random.between(1.2, 2.4)))
+    }
+    if (this.#recalls.has(minute)) {
+      const left = Math.min(this.#stock, random.integer(1, 8))
+      if (left < this.#stock) change(minute * MINUTE_MS + 1, left - this.#stock)
+      this.#deliveryMinute = minute + random.integer(9, 25)
     }
     for (const eventMs of instants(random, minute, expected)) {
       const wanted = random.chance(0.06) ? -random.integer(1, 2) : random.integer(1, 3)

@@ -13,6 +13,8 @@ export interface StockRun {
   readonly campaigns: boolean
   /** Campaigns asked for, in seconds after the start. */
   readonly forced: readonly { readonly atS: number; readonly lastsS: number }[]
+  /** Shelves that are all but emptied, in seconds after the start. */
+  readonly recalls: readonly { readonly atS: number; readonly shelves: number }[]
   readonly lateReplicaMs: number
   /** Partitions to write to; null: the key decides among all. */
   readonly partitions: readonly number[] | null
@@ -33,6 +35,7 @@ The market of ripoll is idle at night. Equal seeds and instants give equal recor
   --products N             products in each market (120)
   --per-second N           changes a second by day, without a campaign (70)
   --campaign SECONDS[@AT]  a campaign that begins AT seconds after the start (0); may be repeated
+  --recall SHELVES[@AT]    a batch is withdrawn AT seconds after the start (0): so many shelves are all but empty; may be repeated
   --calm                   no campaign by chance, no twins, no other kinds, nothing broken
   --late-replica-ms N      added to the delay of inv-bcn (0)
   --partitions LIST        write to these partitions only, e.g. 0,1,2,3; default: the key decides
@@ -49,6 +52,7 @@ const OPTIONS = {
   products: { type: 'string', default: '120' },
   'per-second': { type: 'string', default: '70' },
   campaign: { type: 'string', multiple: true },
+  recall: { type: 'string', multiple: true },
   calm: { type: 'boolean', default: false },
   'late-replica-ms': { type: 'string', default: '0' },
   partitions: { type: 'string' },
@@ -74,6 +78,7 @@ export function parseStockCommand(args: readonly string[]): StockCommand {
     oddities: !values.calm,
     campaigns: !values.calm,
     forced: (values.campaign ?? []).map(campaign),
+    recalls: (values.recall ?? []).map(recall),
     lateReplicaMs: integer('late-replica-ms', values['late-replica-ms'], 0, 3_600_000),
     partitions: values.partitions === undefined ? null : values.partitions.split(',').map((text) => integer('partitions', text, 0, 10_000)),
     catchUpMinutes: integer('catch-up-minutes', values['catch-up-minutes'], 0, 7 * 24 * 60),
@@ -101,6 +106,12 @@ function campaign(text: string): { atS: number; lastsS: number } {
   const [, lasts, at] = /^(\d+)(?:@(\d+))?$/.exec(text) ?? []
   if (lasts === undefined) throw new UsageError(`--campaign ${text}: write SECONDS[@AT]`)
   return { lastsS: integer('campaign', lasts, 60, 86_400), atS: Number(at ?? 0) }
+}
+
+function recall(text: string): { atS: number; shelves: number } {
+  const [, shelves, at] = /^(\d+)(?:@(\d+))?$/.exec(text) ?? []
+  if (shelves === undefined) throw new UsageError(`--recall ${text}: write SHELVES[@AT]`)
+  return { shelves: integer('recall', shelves, 1, 10_000), atS: Number(at ?? 0) }
 }
 
 function integer(name: string, text: string, least: number, greatest: number): number {

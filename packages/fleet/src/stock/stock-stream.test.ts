@@ -3,6 +3,7 @@ import { madridDay, madridInstantMs } from '../vans/madrid.ts'
 import { dueBatches } from './batches.ts'
 import { MARKETS, productName } from './catalogue.ts'
 import type { Campaign } from './demand.ts'
+import { recallAt } from './recall.ts'
 import { parseStockCommand } from './stock-options.ts'
 import { type StockRecord, type StockSettings, stockStream } from './stock-stream.ts'
 
@@ -17,6 +18,7 @@ const settings = (changes: Partial<StockSettings> = {}): StockSettings => ({
   forced: [],
   oddities: true,
   lateReplicaMs: 0,
+  recalls: [],
   ...changes,
 })
 
@@ -138,6 +140,21 @@ describe('the ordering service', () => {
     expect(low(campaign.products)).toBeGreaterThan(0)
   })
 
+  it('all but empties the shelves of a batch that is withdrawn, for some minutes', () => {
+    const recall = recallAt(1, 0, NOON_MS + 5 * MINUTE_MS, 4, 30)
+    const records = take(settings({ oddities: false, recalls: [recall] }), NOON_MS, 40)
+    for (const { product, market } of recall.shelves) {
+      const stock = changesOf(records)
+        .filter(({ dades }) => dades.producte === productName(product) && dades.mercat === MARKETS[market]!.name)
+        .sort((a, b) => a.data_ms - b.data_ms)
+        .map(({ data_ms, dades }) => [Math.floor((data_ms - recall.atMs) / MINUTE_MS), dades.estoc_actual] as const)
+      expect(stock.find(([minute]) => minute === 0)?.[1]).toBeLessThan(10)
+      expect(stock.filter(([minute]) => minute > 0 && minute < 9).every(([, left]) => left < 12)).toBe(true)
+      expect(stock.some(([minute, left]) => minute >= 9 && left > 10)).toBe(true)
+    }
+    expect(recall.shelves.every(({ market }) => MARKETS[market]!.open === null)).toBe(true)
+  })
+
   it('leaves one market idle at night', () => {
     const nightMs = NOON_MS + 11 * 60 * MINUTE_MS
     const markets = new Set(
@@ -182,11 +199,12 @@ describe('batches', () => {
 describe('the command line', () => {
   it('reads a span, campaigns and partitions', () => {
     expect(
-      parseStockCommand('--start-ms 1 --duration-s 60 --campaign 600@30 --partitions 0,3 --late-replica-ms 40000'.split(' ')),
+      parseStockCommand('--start-ms 1 --duration-s 60 --campaign 600@30 --recall 6@20 --partitions 0,3 --late-replica-ms 40000'.split(' ')),
     ).toMatchObject({
       kind: 'run',
       span: { startMs: 1, durationMs: 60_000 },
       forced: [{ atS: 30, lastsS: 600 }],
+      recalls: [{ atS: 20, shelves: 6 }],
       partitions: [0, 3],
       lateReplicaMs: 40_000,
       perSecond: 70,
@@ -195,7 +213,10 @@ describe('the command line', () => {
     expect(parseStockCommand(['--help'])).toEqual({ kind: 'help' })
   })
 
-  it.each(['--start-ms 1', '--campaign x', '--campaign 5', '--partitions 0,x', '--products 0', '--nothing'])('%s is refused', (line) => {
-    expect(() => parseStockCommand(line.split(' '))).toThrow(/--/)
-  })
+  it.each(['--start-ms 1', '--campaign x', '--campaign 5', '--recall 0', '--recall all', '--partitions 0,x', '--products 0', '--nothing'])(
+    '%s is refused',
+    (line) => {
+      expect(() => parseStockCommand(line.split(' '))).toThrow(/--/)
+    },
+  )
 })

@@ -2,6 +2,7 @@ import { encodeOtherEvent, encodeStockChange, type StockChange } from '@km0/cont
 import { Random } from '../random.ts'
 import { MARKETS, productName } from './catalogue.ts'
 import { type Campaign, Demand, type DemandSettings } from './demand.ts'
+import { type Recall, recallMinutes } from './recall.ts'
 import { type Change, Shelf } from './shelf.ts'
 
 /** A record on its way to the log. */
@@ -20,6 +21,7 @@ export interface StockSettings extends DemandSettings {
   readonly oddities: boolean
   /** Added to the delay of the slow replica. */
   readonly lateReplicaMs: number
+  readonly recalls: readonly Recall[]
 }
 
 /** Two replicas of the ordering service, each with its own delay: lognormal, given by median and p99. */
@@ -55,7 +57,9 @@ export function* stockStream(
 ): Generator<StockRecord, never> {
   const demand = new Demand(settings)
   const shelves = Array.from({ length: settings.products * MARKETS.length }, (_, index) => {
-    return new Shelf(settings.seed, demand, Math.floor(index / MARKETS.length), index % MARKETS.length)
+    const product = Math.floor(index / MARKETS.length)
+    const market = index % MARKETS.length
+    return new Shelf(settings.seed, demand, product, market, recallMinutes(settings.recalls, product, market))
   })
   const waiting = new Map<number, StockRecord[]>()
   const firstMinute = Math.floor(fromMs / MINUTE_MS)
