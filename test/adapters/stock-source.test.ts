@@ -64,7 +64,7 @@ async function written(from: ReadonlyMap<number, number>): Promise<LogRecord[]> 
   return records
 }
 
-const settings = { seed: 4, products: 20, perSecond: 40, campaigns: true, forced: [], oddities: true, lateReplicaMs: 0 }
+const settings = { seed: 4, products: 20, perSecond: 40, campaigns: true, forced: [], oddities: true, lateReplicaMs: 0, recalls: [] }
 const words = ['--seed', '4', '--products', '20', '--per-second', '40']
 
 function expected(fromMs: number, untilMs: number): StockRecord[] {
