@@ -8,7 +8,7 @@ import { startLake } from './lake/lake-role.ts'
 import { startPositions } from './positions-role.ts'
 import type { StartRole } from './role.ts'
 import { startServing } from './serving-role.ts'
-import { startStockServing, together } from './stock-serving/stock-serving-role.ts'
+import { startStockServing, together } from './stock-serving-role.ts'
 import { startStockShuffle } from './stock-shuffle/shuffle-role.ts'
 import { startStockWindows } from './stock-windows/windows-role.ts'
 
