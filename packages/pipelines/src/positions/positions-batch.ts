@@ -4,13 +4,14 @@ import {
   type BatchRange,
   type BatchRow,
   DEFAULT_POSITIONS_SETTINGS,
+  madridDay,
   offTheClock,
   type PositionsSettings,
   RECORD_FLAGS,
   readPositionRecord,
 } from '@km0/contracts'
 import { compareText } from '@km0/windowing'
-import { madridDay } from './madrid.ts'
+
 import { type PositionsOperators, positionsOperators } from './operators.ts'
 import type { FlatPoints } from './steps.ts'
 import { vanRows } from './van-batch.ts'

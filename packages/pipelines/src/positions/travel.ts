@@ -1,5 +1,5 @@
-import type { BatchRange } from '@km0/contracts'
-import { madridDay, type Period } from './madrid.ts'
+import { type BatchRange, madridDay, type Period } from '@km0/contracts'
+
 import { travelKey, travelValue, type VanName } from './rows.ts'
 import type { StepKind, StepRules } from './steps.ts'
 
