@@ -1,4 +1,3 @@
-import { claimEpoch, openDirectoryStore } from '@km0/checkpoints'
 import { DEFAULT_POSITIONS_SETTINGS, type PositionsSettings, TOPICS } from '@km0/contracts'
 import { createPositionsHost } from '@km0/pipelines'
 import {
@@ -10,19 +9,15 @@ import {
   type PartitionConsumer,
   type PartitionSlice,
 } from '@km0/transport'
-import { Checkpointer, POSITIONS_PIPELINE } from './checkpointer.ts'
+import { openCheckpoints, type PartitionsJob, requirePartitions, runPartitions } from './checkpointed-role.ts'
+import { type Checkpointer, POSITIONS_PIPELINE } from './checkpointer.ts'
 import { deliver, withHeartbeats } from './delivery.ts'
-import { checkpointDirectory } from './environment.ts'
 import { PartitionTask } from './partition-task.ts'
-import { inLogEpochs, pipelineEpoch, requireSameVersion } from './pipeline-version.ts'
 import { type PlatformClock, platformClock } from './platform-clock.ts'
 import { type PositionsMetrics, positionsMetrics } from './positions-metrics.ts'
 import { groupHealth, type Role, type StreamProgram } from './role.ts'
 
 export const POSITIONS_GROUP = 'km0-positions'
-
-/** A partition tells how far it is at most this often. */
-const MARK_EVERY_MS = 1_000
 
 /**
  * The windowing job: positions in, results for the panel, live points, late points, dead letters and marks out. The state of each
@@ -30,57 +25,22 @@ const MARK_EVERY_MS = 1_000
  * again, equal.
  */
 export async function startPositions(program: StreamProgram, log: Log): Promise<Role> {
-  const { settings } = program
   const { rules, version } = positionsRules(program)
-  const clusterId = await log.clusterId()
-  const endOffsets = await log.endOffsets(TOPICS.positions.name)
-  await requirePanelPartitions(log, endOffsets.size)
-  const directory = checkpointDirectory(settings)
-  const store = openDirectoryStore({ directory, keep: settings.KM0_CHECKPOINT_KEEP })
-  const checkpoints = inLogEpochs(await store.list(POSITIONS_PIPELINE), version)
-  const logEpoch = await claimEpoch({ directory, clusterId, checkpoints, endOffsets })
-  const epoch = pipelineEpoch(logEpoch.epoch, version)
-  program.log.info({ directory, epoch, clusterId }, 'checkpoints are in a folder that only this machine sees')
-  await requireSameVersion({
-    store,
+  await requirePartitions(log, TOPICS.positions.name, [TOPICS.panel.name])
+  const metrics = positionsMetrics(program.metrics)
+  const { checkpointer, epoch } = await openCheckpoints(program, log, {
     pipeline: POSITIONS_PIPELINE,
-    epoch,
+    topic: TOPICS.positions.name,
     setting: 'positions.version',
     version,
-    tryRestore: (snapshot) => new PartitionTask(0, epoch, createPositionsHost(rules), 0).restore(snapshot, 0),
-  })
-  const metrics = positionsMetrics(program.metrics)
-  const checkpointer = new Checkpointer({
-    pipeline: POSITIONS_PIPELINE,
-    store,
-    epoch,
-    intervalMs: settings.KM0_CHECKPOINT_INTERVAL_MS,
+    tryRestore: (snapshot, inEpoch) => new PartitionTask(0, inEpoch, createPositionsHost(rules), 0).restore(snapshot, 0),
     metrics,
-    log: program.log,
   })
   const producer = await log.openProducer()
   const job = new PositionsJob(program, log, producer, checkpointer, metrics, epoch)
-  const consumer = await log.consumePartitions({
-    groupId: POSITIONS_GROUP,
-    topics: [TOPICS.positions.name],
-    onStart: (_topic, partition, firstOffset) => job.start(partition, firstOffset),
-    onSlice: (slice) => job.apply(slice),
-    onDrop: () => job.drop(),
-    onHole: (hole) => job.hole(hole),
-    onFatal: (error) => program.shutdown.fail(error),
-    maxSliceRecords: settings.KM0_STREAM_SLICE_RECORDS,
-    sessionTimeoutMs: settings.KM0_STREAM_SESSION_TIMEOUT_MS,
-  })
-  job.registerHealth(consumer)
-  const marks = setInterval(() => void job.tellMarks(), MARK_EVERY_MS)
-  return {
-    stop: async () => {
-      clearInterval(marks)
-      await consumer.stop((commit) => job.storeAll((partition, offset) => commit(TOPICS.positions.name, partition, offset)))
-      await job.tellMarks()
-      await producer.close()
-    },
-  }
+  const role = await runPartitions(program, log, { groupId: POSITIONS_GROUP, topic: TOPICS.positions.name, job, producer })
+  job.registerHealth(role.consumer)
+  return role
 }
 
 /** What the pipeline computes. Delay and allowed lateness are records of its log, so they are no part of what a stored state belongs to. */
@@ -90,17 +50,7 @@ function positionsRules({ pipelines }: StreamProgram): { readonly rules: Positio
   return { rules: { ...positions, delayMs, allowedLatenessMs }, version }
 }
 
-/** A result goes to the partition of its source, so the panel topic needs as many. */
-async function requirePanelPartitions(log: Log, sources: number): Promise<void> {
-  const panel = await log.partitionCount(TOPICS.panel.name)
-  if (panel >= sources) return
-  throw new Error(
-    `${TOPICS.positions.name} has ${sources} partitions, ${TOPICS.panel.name} only ${panel}: ` +
-      `raise its number (kafka-topics.sh --alter --topic ${TOPICS.panel.name} --partitions ${sources}) and start again.`,
-  )
-}
-
-class PositionsJob {
+class PositionsJob implements PartitionsJob {
   readonly #program: StreamProgram
   readonly #log: Log
   readonly #producer: LogProducer
@@ -158,7 +108,7 @@ class PositionsJob {
     return offset
   }
 
-  async apply(slice: PartitionSlice): Promise<boolean> {
+  async onSlice(slice: PartitionSlice): Promise<boolean> {
     const { partition } = slice
     const task = this.#tasks.get(partition)
     if (task === undefined) return false
@@ -230,7 +180,7 @@ class PositionsJob {
     this.#checkpointer.observeAges()
   }
 
-  hole({ partition, expectedOffset, foundOffset }: LogHole): void {
+  onHole({ partition, expectedOffset, foundOffset }: LogHole): void {
     const records = foundOffset - expectedOffset
     this.#metrics.holes.inc({ partition }, records)
     this.#program.log.error(
@@ -239,7 +189,7 @@ class PositionsJob {
     )
   }
 
-  drop(): void {
+  onDrop(): void {
     this.#tasks.clear()
     this.#marks.clear()
     this.#metrics.lagSeconds.reset()

@@ -1,5 +1,6 @@
 import { TOPICS } from '@km0/contracts'
 import { type Log, type LogProducer, LogUnavailableError, type OutRecord, type PartitionSlice } from '@km0/transport'
+import type { PartitionsJob } from '../checkpointed-role.ts'
 import type { Checkpointer } from '../checkpointer.ts'
 import { deliver, withHeartbeats } from '../delivery.ts'
 import type { StreamProgram } from '../role.ts'
@@ -16,7 +17,7 @@ export interface WindowsJobOptions {
 }
 
 /** All partitions of the shuffle's topic that this process has. */
-export class WindowsJob {
+export class WindowsJob implements PartitionsJob {
   readonly #options: WindowsJobOptions
   readonly #partitions = new Map<number, WindowsPartition>()
   /** Marks of slices that were written, not told yet. */
@@ -50,7 +51,7 @@ export class WindowsJob {
     return offset
   }
 
-  async apply(slice: PartitionSlice): Promise<boolean> {
+  async onSlice(slice: PartitionSlice): Promise<boolean> {
     const { partition } = slice
     const task = this.#partitions.get(partition)
     if (task === undefined) return false
@@ -114,7 +115,7 @@ export class WindowsJob {
     }
   }
 
-  drop(): void {
+  onDrop(): void {
     this.#partitions.clear()
     this.#marks.clear()
     this.#options.checkpointer.drop()

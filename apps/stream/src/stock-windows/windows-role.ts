@@ -1,10 +1,7 @@
-import { claimEpoch, openDirectoryStore } from '@km0/checkpoints'
 import { TOPICS } from '@km0/contracts'
 import { STOCK_WINDOWS_PIPELINE, type StockRules } from '@km0/pipelines'
 import type { Log } from '@km0/transport'
-import { Checkpointer } from '../checkpointer.ts'
-import { checkpointDirectory } from '../environment.ts'
-import { inLogEpochs, pipelineEpoch, requireSameVersion } from '../pipeline-version.ts'
+import { openCheckpoints, requirePartitions, runPartitions } from '../checkpointed-role.ts'
 import { groupHealth, type Role, type StreamProgram } from '../role.ts'
 import { WindowsJob } from './windows-job.ts'
 import { windowsMetrics } from './windows-metrics.ts'
@@ -12,8 +9,6 @@ import { WindowsPartition } from './windows-partition.ts'
 
 export const WINDOWS_GROUP = 'km0-stock-windows'
 
-/** A partition tells how far it is at most this often. */
-const MARK_EVERY_MS = 1_000
 /** The shuffle writes in many small transactions: fewer and larger slices cost less, and an alert may wait a quarter of a second. */
 const FETCH = { minBytes: 65_536, maxWaitMs: 250 }
 
@@ -22,31 +17,17 @@ const FETCH = { minBytes: 65_536, maxWaitMs: 250 }
  * then that offset is committed; a restart goes on there, and what was written after it is written again, equal.
  */
 export async function startStockWindows(program: StreamProgram, log: Log): Promise<Role> {
-  const { settings, pipelines } = program
-  const { version, delayMs: _delay, allowedLatenessMs: _allowed, ...rules } = pipelines.stock
-  const endOffsets = await log.endOffsets(TOPICS.stockShuffled.name)
-  await requirePartitions(log, endOffsets.size)
-  const directory = checkpointDirectory(settings)
-  const store = openDirectoryStore({ directory, keep: settings.KM0_CHECKPOINT_KEEP })
-  const checkpoints = inLogEpochs(await store.list(STOCK_WINDOWS_PIPELINE), version)
-  const logEpoch = await claimEpoch({ directory, clusterId: await log.clusterId(), checkpoints, endOffsets })
-  const epoch = pipelineEpoch(logEpoch.epoch, version)
-  await requireSameVersion({
-    store,
+  const { version, delayMs: _delay, allowedLatenessMs: _allowed, ...rules } = program.pipelines.stock
+  const topic = TOPICS.stockShuffled.name
+  await requirePartitions(log, topic, [TOPICS.stockAlerts.name, TOPICS.stockLate.name, TOPICS.stockLive.name, TOPICS.stockEpisodes.name])
+  const metrics = windowsMetrics(program.metrics)
+  const { checkpointer, epoch } = await openCheckpoints(program, log, {
     pipeline: STOCK_WINDOWS_PIPELINE,
-    epoch,
+    topic,
     setting: 'stock.version',
     version,
-    tryRestore: (snapshot) => newPartition(rules, epoch, 0).restore(snapshot, 0),
-  })
-  const metrics = windowsMetrics(program.metrics)
-  const checkpointer = new Checkpointer({
-    pipeline: STOCK_WINDOWS_PIPELINE,
-    store,
-    epoch,
-    intervalMs: settings.KM0_CHECKPOINT_INTERVAL_MS,
+    tryRestore: (snapshot, inEpoch) => newPartition(rules, inEpoch, 0).restore(snapshot, 0),
     metrics,
-    log: program.log,
   })
   const producer = await log.openProducer()
   const job = new WindowsJob({
@@ -57,41 +38,11 @@ export async function startStockWindows(program: StreamProgram, log: Log): Promi
     metrics,
     newPartition: (partition) => newPartition(rules, epoch, partition),
   })
-  const consumer = await log.consumePartitions({
-    groupId: WINDOWS_GROUP,
-    topics: [TOPICS.stockShuffled.name],
-    onStart: (_topic, partition, firstOffset) => job.start(partition, firstOffset),
-    onSlice: (slice) => job.apply(slice),
-    onDrop: () => job.drop(),
-    onFatal: (error) => program.shutdown.fail(error),
-    maxSliceRecords: settings.KM0_STREAM_SLICE_RECORDS,
-    sessionTimeoutMs: settings.KM0_STREAM_SESSION_TIMEOUT_MS,
-    ...FETCH,
-  })
-  program.health.register('group', () => groupHealth(consumer))
-  const marks = setInterval(() => void job.tellMarks(), MARK_EVERY_MS)
-  return {
-    stop: async () => {
-      clearInterval(marks)
-      await consumer.stop((commit) => job.storeAll((partition, offset) => commit(TOPICS.stockShuffled.name, partition, offset)))
-      await job.tellMarks()
-      await producer.close()
-    },
-  }
+  const role = await runPartitions(program, log, { groupId: WINDOWS_GROUP, topic, job, producer, fetch: FETCH })
+  program.health.register('group', () => groupHealth(role.consumer))
+  return role
 }
 
 function newPartition(rules: StockRules, epoch: number, partition: number): WindowsPartition {
   return new WindowsPartition(partition, epoch, rules, 0)
-}
-
-/** A result goes to the partition of its source, so the topics of results need as many. */
-async function requirePartitions(log: Log, sources: number): Promise<void> {
-  for (const { name } of [TOPICS.stockAlerts, TOPICS.stockLate, TOPICS.stockLive, TOPICS.stockEpisodes]) {
-    const partitions = await log.partitionCount(name)
-    if (partitions >= sources) continue
-    throw new Error(
-      `${TOPICS.stockShuffled.name} has ${sources} partitions, ${name} only ${partitions}: ` +
-        `raise its number (kafka-topics.sh --alter --topic ${name} --partitions ${sources}) and start again.`,
-    )
-  }
 }

@@ -1,0 +1,88 @@
+import { claimEpoch, openDirectoryStore } from '@km0/checkpoints'
+import type { Log, LogProducer, PartitionConsumer, PartitionConsumerOptions } from '@km0/transport'
+import { Checkpointer, type CheckpointerOptions } from './checkpointer.ts'
+import { checkpointDirectory } from './environment.ts'
+import { inLogEpochs, pipelineEpoch, requireSameVersion, type VersionCheck } from './pipeline-version.ts'
+import type { Role, StreamProgram } from './role.ts'
+
+/** A partition tells how far it is at most this often. */
+const MARK_EVERY_MS = 1_000
+
+export interface CheckpointedPipeline extends Pick<VersionCheck, 'pipeline' | 'setting' | 'version'> {
+  /** Whose partitions it works on. */
+  readonly topic: string
+  /** Restores a snapshot into a task that is thrown away. Throws when it does not fit. */
+  readonly tryRestore: (snapshot: string, epoch: number) => void
+  readonly metrics: CheckpointerOptions['metrics']
+}
+
+/** Finds the stored states of a pipeline and the epoch in force. Rejects when the log, or the settings, contradict them. */
+export async function openCheckpoints(
+  program: StreamProgram,
+  log: Log,
+  { pipeline, setting, version, topic, tryRestore, metrics }: CheckpointedPipeline,
+): Promise<{ readonly checkpointer: Checkpointer; readonly epoch: number }> {
+  const { settings } = program
+  const directory = checkpointDirectory(settings)
+  const store = openDirectoryStore({ directory, keep: settings.KM0_CHECKPOINT_KEEP })
+  const clusterId = await log.clusterId()
+  const checkpoints = inLogEpochs(await store.list(pipeline), version)
+  const logEpoch = await claimEpoch({ directory, clusterId, checkpoints, endOffsets: await log.endOffsets(topic) })
+  const epoch = pipelineEpoch(logEpoch.epoch, version)
+  program.log.info({ directory, epoch, clusterId }, 'checkpoints are in a folder that only this machine sees')
+  await requireSameVersion({ store, pipeline, epoch, setting, version, tryRestore: (snapshot) => tryRestore(snapshot, epoch) })
+  const intervalMs = settings.KM0_CHECKPOINT_INTERVAL_MS
+  return { checkpointer: new Checkpointer({ pipeline, store, epoch, intervalMs, metrics, log: program.log }), epoch }
+}
+
+/** A result goes to the partition of its source, so the topics of results need as many. Rejects with what to do when one has fewer. */
+export async function requirePartitions(log: Log, topic: string, results: readonly string[]): Promise<void> {
+  const sources = await log.partitionCount(topic)
+  for (const name of results) {
+    const partitions = await log.partitionCount(name)
+    if (partitions >= sources) continue
+    throw new Error(
+      `${topic} has ${sources} partitions, ${name} only ${partitions}: ` +
+        `raise its number (kafka-topics.sh --alter --topic ${name} --partitions ${sources}) and start again.`,
+    )
+  }
+}
+
+/** The work on all partitions that this process has. */
+export interface PartitionsJob extends Pick<PartitionConsumerOptions, 'onSlice' | 'onDrop' | 'onHole'> {
+  /** Takes a partition over. Returns the offset at which to go on. */
+  start(partition: number, firstOffset: number): Promise<number>
+  tellMarks(): Promise<void>
+  /** The last checkpoint of an ordered stop. */
+  storeAll(commit: (partition: number, nextOffset: number) => Promise<void>): Promise<void>
+}
+
+/** Joins the group of a pipeline and works on what it is given, until the role is stopped: then all states are stored once more. */
+export async function runPartitions(
+  program: StreamProgram,
+  log: Log,
+  options: { groupId: string; topic: string; job: PartitionsJob; producer: LogProducer; fetch?: Partial<PartitionConsumerOptions> },
+): Promise<Role & { readonly consumer: PartitionConsumer }> {
+  const { groupId, topic, job, producer, fetch } = options
+  const { settings } = program
+  const consumer = await log.consumePartitions({
+    groupId,
+    topics: [topic],
+    onStart: (_topic, partition, firstOffset) => job.start(partition, firstOffset),
+    onSlice: (slice) => job.onSlice(slice),
+    onDrop: () => job.onDrop(),
+    ...(job.onHole === undefined ? {} : { onHole: (hole) => job.onHole?.(hole) }),
+    onFatal: (error) => program.shutdown.fail(error),
+    maxSliceRecords: settings.KM0_STREAM_SLICE_RECORDS,
+    sessionTimeoutMs: settings.KM0_STREAM_SESSION_TIMEOUT_MS,
+    ...fetch,
+  })
+  const marks = setInterval(() => void job.tellMarks(), MARK_EVERY_MS)
+  const stop = async () => {
+    clearInterval(marks)
+    await consumer.stop((commit) => job.storeAll((partition, offset) => commit(topic, partition, offset)))
+    await job.tellMarks()
+    await producer.close()
+  }
+  return { consumer, stop }
+}
