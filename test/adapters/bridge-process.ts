@@ -59,6 +59,11 @@ export class BridgeProcess {
     return (await fetch(`http://127.0.0.1:${this.#port}/health`)).json() as ReturnType<BridgeProcess['health']>
   }
 
+  /** Exit code, null when a signal ended it. */
+  get exited(): Promise<number | null> {
+    return this.#exited
+  }
+
   get pid(): number {
     return this.#child.pid ?? 0
   }

@@ -25,6 +25,8 @@ export interface HealthSituation {
   readonly probe: ProbeVerdict
   /** Our client id while another client seems to use it, else null. */
   readonly sharedClientId: string | null
+  /** Other bridges that write into our partitions, with those partitions. */
+  readonly neighbours: ReadonlyMap<string, readonly number[]>
   /** Play mode waits for its first tick. */
   readonly clockUnknown: boolean
 }
@@ -70,6 +72,13 @@ export function inputHealth({ probe, sharedClientId }: HealthSituation): PartHea
   return probe === 'unsent' ? { status: 'degraded', detail: 'the broker takes no probes from us' } : OK
 }
 
+/** Health of the partitions that are ours alone. */
+export function partitionsHealth({ neighbours }: HealthSituation): PartHealth {
+  if (neighbours.size === 0) return OK
+  const told = [...neighbours].map(([clientId, partitions]) => `${clientId} writes into ${partitions.join(', ')}`)
+  return { status: 'degraded', detail: `${told.join('; ')} beside this bridge: give each bridge filters and partitions of its own` }
+}
+
 export interface LeaseSituation {
   readonly nowMs: number
   readonly startedMs: number
@@ -99,4 +108,5 @@ export function registerHealth(health: Health, read: () => HealthSituation | nul
   part('input', inputHealth)
   part('kafka', kafkaHealth)
   part('heartbeats', heartbeatHealth)
+  part('partitions', partitionsHealth)
 }

@@ -28,6 +28,8 @@ export interface BridgeGauges {
   readonly secondsSinceProbe: number | null
   readonly deaf: boolean
   readonly sharedClientId: boolean
+  /** Of our partitions, those into which another bridge writes too. */
+  readonly partitionsShared: number
   /** Null where the broker's limits are not known. */
   readonly outageBudgetSeconds: number | null
 }
@@ -125,6 +127,7 @@ export function registerGauges(metrics: Registry, read: () => BridgeGauges | nul
   gauge('input_deaf', '1 when the input is connected and brings nothing, not even our probe', (gauges) => Number(gauges.deaf))
   gauge('client_id_shared', '1 while another client seems to use our client id', (gauges) => Number(gauges.sharedClientId))
   gauge('heartbeat_alarm', '1 when heartbeats are held back longer than a backlog explains', (gauges) => Number(gauges.heartbeatAlarm))
+  gauge('partitions_shared', 'partitions of this bridge into which another bridge writes too', (gauges) => gauges.partitionsShared)
   gauge(
     'outage_budget_seconds',
     'seconds that the broker can go on holding the messages of the fleet at the present rate, NaN where its limits are not known',

@@ -9,11 +9,13 @@ export interface ControlParts {
   readonly counters: BridgeCounters
   /** Name of this instance, in every heartbeat. */
   readonly instance: string
+  /** MQTT client id, by which bridges that share a fleet are told apart. */
+  readonly clientId: string
   readonly watermark: WatermarkSettings
   readonly machineMs: () => number
 }
 
-/** Puts heartbeats and settings records into the queue, each to every partition, in order with the positions. */
+/** Puts heartbeats and settings records into the queue, each to every partition that is this bridge's own, in order with the positions. */
 export class ControlWriter {
   readonly #parts: ControlParts
   #inForce: ReadonlyMap<number, PartitionInForce> = new Map()
@@ -38,11 +40,12 @@ export class ControlWriter {
    * turn comes.
    */
   beat(ms: number, playing: boolean): void {
-    const { counters, instance, watermark } = this.#parts
+    const { counters, instance, clientId, watermark } = this.#parts
     const value: HeartbeatValue = {
       tipus: 'batec',
       data_ms: ms,
       pont: instance,
+      client: clientId,
       rebuts: counters.receivedTotal,
       bessons: counters.mergedTotal,
       retard_ms: watermark.delayMs,

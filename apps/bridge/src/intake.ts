@@ -12,6 +12,8 @@ export interface IntakeParts {
   readonly queue: IntakeQueue
   readonly counters: BridgeCounters
   readonly limits: DecodeLimits
+  /** Partition of a van where this bridge has partitions of its own; absent: the producer chooses among all. */
+  readonly choose?: ((van: string) => number) | undefined
   /** Arrival time that the next record gets; null while the player has not said it. */
   readonly nowMs: () => number | null
   readonly machineMs: () => number
@@ -76,7 +78,7 @@ export class Intake {
   }
 
   #message(key: string, { topic, payload, retain }: MqttDelivery, acknowledger: Acknowledger): void {
-    const { limits, nowMs, onAccepted } = this.#parts
+    const { limits, choose, nowMs, onAccepted } = this.#parts
     const arrivalMs = nowMs()
     const decoded = decode(topic, payload, retain, limits)
     if (decoded.kind === 'refused') {
@@ -88,6 +90,7 @@ export class Intake {
       key: decoded.van,
       value: decoded.value,
       ...(arrivalMs === null ? {} : { timestampMs: arrivalMs }),
+      ...(choose === undefined ? {} : { partition: choose(decoded.van) }),
     }
     this.#push(key, topic, payload, [record], acknowledger)
     if (arrivalMs !== null) onAccepted(decoded.van, decoded.eventMs, arrivalMs)

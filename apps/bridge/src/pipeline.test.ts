@@ -67,6 +67,24 @@ describe('pipeline on the machine’s clock', () => {
     expect(sender.stored.map(({ partition }) => partition)).toEqual([0, 2])
   })
 
+  it('writes vans and heartbeats to its own partitions alone where it has some', async () => {
+    const sender = new RecordingSender()
+    const share = { KM0_BRIDGE_FILTERS: 'owntracks/nord/#', KM0_BRIDGE_PARTITIONS: '0,2', KM0_BRIDGE_SETTLE_MS: '0' }
+    const { pipeline } = build(sender, share)
+    pipeline.setConnected(T0)
+    pipeline.know(emptyLog())
+    for (let n = 0; n < 40; n += 1) pipeline.take(position(`v${n % 20}`, T0 + n))
+    expect(pipeline.beatWhenDue()).toBeNull()
+    await pipeline.stop(100)
+    const vans = sender.stored.filter(({ key }) => key !== null)
+    expect(new Set(vans.map(({ partition }) => partition))).toEqual(new Set([0, 2]))
+    expect(new Set(vans.map(({ key, partition }) => `${key} ${partition}`)).size).toBe(20)
+    const beats = sender.stored.filter(({ value }) => value?.includes('"batec"'))
+    expect(beats.map(({ partition }) => partition)).toEqual([0, 2])
+    expect(beats[0]?.value).toContain('"client":"km0-pont"')
+    expect(() => build(sender, { ...share, KM0_BRIDGE_PARTITIONS: '0-3' }).pipeline.know(emptyLog())).toThrow('names 3')
+  })
+
   it('acknowledges after Kafka, not before; the same batch again while Kafka is away (B33, B35)', async () => {
     let away = true
     const sender = new RecordingSender(() => {
@@ -207,6 +225,7 @@ describe('pipeline on the machine’s clock', () => {
       tipus: 'batec',
       data_ms: T0 + 30_000,
       pont: 'prova',
+      client: 'km0-pont',
       rebuts: 1,
       bessons: 0,
       retard_ms: 45_000,

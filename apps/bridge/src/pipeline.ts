@@ -1,5 +1,6 @@
 import { TOPICS } from '@km0/contracts'
 import type { Logger } from '@km0/runtime'
+import { partitionChooser } from '@km0/transport/log-partitioner'
 import type { MqttDelivery } from '@km0/transport/mqtt-input'
 import type { BridgeCounters } from './counters.ts'
 import { Forwarder, type RecordSender } from './forwarder.ts'
@@ -11,6 +12,7 @@ import { LatenessTracker } from './lateness.ts'
 import { HEARTBEAT_EVERY_MS, PlayClock } from './play-clock.ts'
 import type { BridgeSettings } from './settings.ts'
 import type { PartitionInForce } from './settings-in-force.ts'
+import { ownPartitions } from './share.ts'
 
 /** A message that waits longer than this for Kafka holds heartbeats back. */
 const WAITING_MS = 2_000
@@ -57,6 +59,7 @@ export class Pipeline {
   #firstMs: number | null = null
   #firstOnPlayer = false
   #logKnown = false
+  #own: readonly number[] = []
   #running: Promise<void> | null = null
   #stopped = false
 
@@ -78,6 +81,7 @@ export class Pipeline {
       queue: this.#queue,
       counters,
       instance: parts.instance,
+      clientId: settings.KM0_BRIDGE_CLIENT_ID,
       watermark: { delayMs: settings.KM0_POSITIONS_DELAY_MS, allowedLatenessMs: settings.KM0_POSITIONS_ALLOWED_LATENESS_MS },
       machineMs,
     })
@@ -85,6 +89,7 @@ export class Pipeline {
       queue: this.#queue,
       counters,
       limits: { maxRecordBytes: TOPICS.positions.maxMessageBytes },
+      choose: settings.KM0_BRIDGE_PARTITIONS === undefined ? undefined : partitionChooser(settings.KM0_BRIDGE_PARTITIONS),
       nowMs: () => this.nowMs(),
       machineMs,
       play: this.#play,
@@ -104,10 +109,15 @@ export class Pipeline {
     return this.#intake.take(delivery)
   }
 
-  /** What the log says of each partition. From here on, and when the clock is known, the queue is written. */
+  /**
+   * What the log says of each partition. From here on, and when the clock is known, the queue is written. Throws when the topic does not
+   * have a partition that is set as this bridge's own.
+   */
   know(inForce: ReadonlyMap<number, PartitionInForce>): void {
-    this.#control.know(inForce)
-    const partitions = [...inForce.values()]
+    const own = ownPartitions(inForce, this.#parts.settings.KM0_BRIDGE_PARTITIONS)
+    this.#own = [...own.keys()]
+    this.#control.know(own)
+    const partitions = [...own.values()]
     const newestMs = Math.max(...partitions.map((partition) => partition.newestMs ?? Number.NEGATIVE_INFINITY))
     if (this.#play !== null && Number.isFinite(newestMs)) this.#play.resume(newestMs, !partitions.some((partition) => partition.playing))
     this.#logKnown = true
@@ -157,6 +167,7 @@ export class Pipeline {
   get state() {
     return {
       logKnown: this.#logKnown,
+      ownPartitions: this.#own,
       clockUnknown: this.nowMs() === null,
       onMachineClock: this.#play === null || this.#play.met,
       kafkaFailingSinceMs: this.#forwarder.failingSinceMs,

@@ -1,10 +1,10 @@
 import { commonEnvironment } from '@km0/runtime'
 import { z } from 'zod'
+import { filterFault, parsePartitions } from './share.ts'
 
 const count = (fallback: number, min: number, max: number) => z.coerce.number().int().min(min).max(max).default(fallback)
 
-/** Settings of the bridge. Times in ms, sizes in bytes, unless the name says otherwise. */
-export const bridgeEnvironment = commonEnvironment.extend({
+const settings = commonEnvironment.extend({
   KM0_POSITIONS_DELAY_MS: count(45_000, 0, 3_600_000).describe('watermark delay that is written into the log'),
   KM0_POSITIONS_ALLOWED_LATENESS_MS: count(0, 0, 3_600_000).describe('allowed lateness that is written into the log'),
   KM0_BRIDGE_CLIENT_ID: z
@@ -24,6 +24,27 @@ export const bridgeEnvironment = commonEnvironment.extend({
     .transform((text) => text.split(','))
     .pipe(z.array(z.enum(['own', 'owntracks', 'hfp'])).min(1))
     .describe('formats to subscribe to'),
+  KM0_BRIDGE_FILTERS: z
+    .string()
+    .optional()
+    .transform((text, context) => {
+      const filters = text?.split(',').map((filter) => filter.trim())
+      for (const message of (filters ?? []).map(filterFault)) if (message !== null) context.addIssue({ code: 'custom', message })
+      return filters
+    })
+    .describe('MQTT topic filters to subscribe to in place of those of the formats, where several bridges share the fleet'),
+  KM0_BRIDGE_PARTITIONS: z
+    .string()
+    .optional()
+    .transform((text, context) => {
+      const partitions = text === undefined ? undefined : parsePartitions(text)
+      if (partitions === null) context.addIssue({ code: 'custom', message: 'is a list of partitions and ranges, as in 0-2,5' })
+      return partitions ?? undefined
+    })
+    .describe('partitions of the positions that this bridge alone writes, as in 0-2,5; default: all'),
+  KM0_BRIDGE_NEIGHBOURS_EVERY_MS: count(30_000, 0, 3_600_000).describe(
+    'look so often for other bridges that write into our partitions; 0: never',
+  ),
   KM0_BRIDGE_KEEPALIVE_SECONDS: count(20, 1, 600).describe('MQTT keepalive; a dead connection is given up after 1.5 times this'),
   // Packet ids end at 65,535, and what lies in the sockets comes on top.
   KM0_BRIDGE_QUEUE_MESSAGES: count(20_000, 10, 30_000).describe('messages received and not yet in Kafka'),
@@ -45,6 +66,17 @@ export const bridgeEnvironment = commonEnvironment.extend({
     .describe('messages that the broker keeps for the bridge while it is away; default: not known, and no outage budget is told'),
   KM0_BROKER_QUEUE_BYTES: z.coerce.number().int().min(1).optional().describe('bytes of them, 100 a message for its frame included'),
   KM0_BRIDGE_STOP_MS: count(6_000, 0, 60_000).describe('time to empty the queue at the end'),
+})
+
+/** Settings of the bridge. Times in ms, sizes in bytes, unless the name says otherwise. */
+export const bridgeEnvironment = settings.superRefine((given, context) => {
+  const { KM0_BRIDGE_FILTERS: filters, KM0_BRIDGE_PARTITIONS: partitions } = given
+  if ((filters === undefined) === (partitions === undefined)) return
+  const [missing, why] =
+    filters === undefined
+      ? ['KM0_BRIDGE_FILTERS', 'partitions of its own, and would write every van of the fleet into them beside the other bridges']
+      : ['KM0_BRIDGE_PARTITIONS', 'filters of its own, and would write heartbeats for vans of the other bridges']
+  context.addIssue({ code: 'custom', path: [missing], message: `must be set too: this bridge has ${why}` })
 })
 
 export type BridgeSettings = z.infer<typeof bridgeEnvironment>

@@ -7,6 +7,7 @@ import { openMqttPublisher, type WatchedPublisher } from '@km0/transport/mqtt-pu
 import { HEARTBEAT_ALARM_MS, type HealthSituation } from './bridge-health.ts'
 import type { BridgeCounters, BridgeGauges } from './counters.ts'
 import { DECODERS } from './decoders/table.ts'
+import { Neighbours } from './neighbours.ts'
 import { OutageBudget } from './outage-budget.ts'
 import { Pipeline } from './pipeline.ts'
 import { SelfProbe } from './self-probe.ts'
@@ -42,6 +43,7 @@ export class Tenure {
   readonly #budget: OutageBudget
   readonly #startedMs = Date.now()
   readonly #takeovers = new TakeoverWatch()
+  readonly #neighbours: Neighbours
   #probeSender: WatchedPublisher | null = null
   #probe: SelfProbe | null = null
   #ended: { readonly atMs: number; readonly lastedMs: number } | null = null
@@ -50,6 +52,7 @@ export class Tenure {
   #disconnectedSinceMs: number | null = Date.now()
   #stopping = false
   #timer: NodeJS.Timeout | null = null
+  #neighboursTimer: NodeJS.Timeout | null = null
 
   constructor(parts: TenureParts) {
     const { settings, log, logger, counters, instance } = parts
@@ -69,6 +72,14 @@ export class Tenure {
       onProbe: (payload) => this.#probe?.returned(payload, Date.now()),
       onFatal: parts.onFatal,
     })
+    const clientId = settings.KM0_BRIDGE_CLIENT_ID
+    this.#neighbours = new Neighbours({
+      log,
+      clientId,
+      nowMs: () => this.#pipeline.nowMs() ?? Date.now(),
+      onFound: (other, partitions) =>
+        logger.error({ other, partitions }, 'another bridge writes into partitions of this one: give each bridge partitions of its own'),
+    })
   }
 
   /** Connects both sides. Returns at once: either may be away and is tried for ever. */
@@ -84,7 +95,7 @@ export class Tenure {
   /** Takes nothing more, writes what is queued for `graceMs` at most, acknowledges, disconnects. */
   async stop(graceMs: number): Promise<void> {
     this.#stopping = true
-    if (this.#timer !== null) clearInterval(this.#timer)
+    for (const timer of [this.#timer, this.#neighboursTimer]) if (timer !== null) clearInterval(timer)
     this.#input?.stopTaking()
     await this.#pipeline.stop(graceMs)
     await Promise.all([this.#input?.close(DISCONNECT_MS), this.#probeSender?.close(true)])
@@ -108,9 +119,8 @@ export class Tenure {
 
   #openInput(): MqttInput {
     const { settings, logger } = this.#parts
-    const formats = settings.KM0_BRIDGE_FORMATS.map((name) => DECODERS[name].filter)
     const filters = [
-      ...formats,
+      ...(settings.KM0_BRIDGE_FILTERS ?? settings.KM0_BRIDGE_FORMATS.map((name) => DECODERS[name].filter)),
       ...(settings.KM0_CLOCK === 'play' ? [MQTT_TOPICS.clock] : []),
       ...(settings.KM0_BRIDGE_PROBE_EVERY_MS > 0 ? [MQTT_TOPICS.probe] : []),
     ]
@@ -175,16 +185,36 @@ export class Tenure {
   async #readLog(listening: boolean): Promise<void> {
     const { log, logger } = this.#parts
     while (!this.#stopping && !this.#pipeline.state.logKnown) {
-      try {
-        const inForce = await readInForce(log)
-        this.#pipeline.know(inForce)
-        logger.info({ partitions: inForce.size }, 'log read')
-      } catch (error) {
+      const inForce = await readInForce(log).catch((error: unknown) => {
         logger.warn({ error: error instanceof Error ? error.message : String(error) }, 'the log cannot be read yet')
+        return null
+      })
+      if (inForce === null) {
         await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+        continue
       }
+      this.#pipeline.know(inForce)
+      logger.info({ partitions: this.#pipeline.state.ownPartitions }, 'log read')
     }
+    this.#watchNeighbours()
     if (!listening && !this.#stopping) this.#input = this.#openInput()
+  }
+
+  #watchNeighbours(): void {
+    const { settings, logger } = this.#parts
+    const everyMs = settings.KM0_BRIDGE_NEIGHBOURS_EVERY_MS
+    if (everyMs === 0 || this.#stopping) return
+    let looking = false
+    const look = async () => {
+      if (looking) return
+      looking = true
+      await this.#neighbours
+        .look(this.#pipeline.state.ownPartitions)
+        .catch((error: unknown) => logger.debug({ error: String(error) }, 'other bridges cannot be looked for now'))
+      looking = false
+    }
+    void look()
+    this.#neighboursTimer = setInterval(() => void look(), everyMs)
   }
 
   #everySecond(): void {
@@ -217,6 +247,7 @@ export class Tenure {
       disconnectedSinceMs: this.#disconnectedSinceMs,
       heartbeatAlarm: this.#heartbeatAlarm(),
       probe: this.#probe?.verdict(Date.now()) ?? 'ok',
+      neighbours: this.#neighbours.present,
       sharedClientId: this.#takeovers.suspected(Date.now()) ? this.#parts.settings.KM0_BRIDGE_CLIENT_ID : null,
     }
   }
@@ -236,6 +267,7 @@ export class Tenure {
       deaf: this.#probe?.verdict(Date.now()) === 'deaf',
       sharedClientId: this.#takeovers.suspected(Date.now()),
       outageBudgetSeconds: this.#budget.secondsLeft,
+      partitionsShared: new Set([...this.#neighbours.present.values()].flat()).size,
     }
   }
 }

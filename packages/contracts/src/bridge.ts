@@ -6,6 +6,8 @@ export interface HeartbeatValue {
   readonly data_ms: number
   /** Instance of the bridge; `rebuts` and `bessons` count from its start. */
   readonly pont?: string
+  /** Client id of the bridge: the same for the one that is active and those that stand by for it. */
+  readonly client?: string
   /** Messages received. */
   readonly rebuts?: number
   /** Redeliveries that were merged with what was queued or stored already. */
@@ -53,7 +55,7 @@ export interface DeadLetterValue {
 }
 
 export const MQTT_TOPICS = {
-  /** `<id>` is the van's name percent-encoded. */
+  /** `<id>` is the van's name percent-encoded. A group may stand before it, to which only a bridge with filters of its own listens. */
   positionFilter: 'km0/repartidors/+/posicio',
   owntracksFilter: 'owntracks/#',
   hfpFilter: '/hfp/#',

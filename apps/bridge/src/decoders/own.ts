@@ -5,7 +5,8 @@ import { type Decoder, refused } from './decoded.ts'
 const OF_THE_BRIDGE = new Set(['batec', 'parametres'])
 
 /**
- * Our own payload on `km0/repartidors/<id>/posicio`, `<id>` the van percent-encoded. It is written as it came, byte for byte: whether
+ * Our own payload on `km0/repartidors/<id>/posicio`, `<id>` the van percent-encoded, or with a group before it,
+ * `km0/repartidors/<group>/<id>/posicio`, by which bridges can share a fleet. It is written as it came, byte for byte: whether
  * numbers are in range and clocks right is rule 1 and 2 of docs/semantics.md, and the stream job's to judge.
  */
 export const ownDecoder: Decoder = {
@@ -13,12 +14,14 @@ export const ownDecoder: Decoder = {
   filter: MQTT_TOPICS.positionFilter,
   owns: ([first, second]) => first === 'km0' && second === 'repartidors',
   refuseTopic: (levels) =>
-    levels.length === 4 && levels[3] === 'posicio' ? null : refused('no-posicio', 'topic is not km0/repartidors/<id>/posicio'),
+    (levels.length === 4 || levels.length === 5) && levels.at(-1) === 'posicio'
+      ? null
+      : refused('no-posicio', 'topic is not km0/repartidors/<id>/posicio'),
   decode: (levels, message, payload) => {
     const { repartidor: van, tipus, data_ms: eventMs } = message
     if (typeof tipus === 'string' && OF_THE_BRIDGE.has(tipus)) return refused('no-posicio', `tipus ${tipus} is the bridge's own`)
     if (typeof van !== 'string' || van === '') return refused('camps', 'repartidor is missing, empty or no text')
-    if (decodeLevel(levels[2] ?? '') !== van) return refused('identitat', 'topic and repartidor name different vans')
+    if (decodeLevel(levels.at(-2) ?? '') !== van) return refused('identitat', 'topic and repartidor name different vans')
     return { kind: 'accepted', van, value: payload, eventMs: typeof eventMs === 'number' ? eventMs : null }
   },
 }

@@ -81,6 +81,9 @@ describe('our own payload', () => {
 
   it('refuses a van that is not the one of the topic, and topics that are no percent-encoding', () => {
     expect(reasonOf(topic, own({ repartidor: 'furgoneta-4' }))).toBe('identitat')
+    expect(reasonOf('km0/repartidors/nord/furgoneta-3/posicio', own())).toBe('accepted')
+    expect(reasonOf('km0/repartidors/furgoneta-3/furgoneta-4/posicio', own())).toBe('identitat')
+    expect(reasonOf('km0/repartidors/a/b/furgoneta-3/posicio', own())).toBe('no-posicio')
     expect(reasonOf('km0/repartidors/%zz/posicio', own({ repartidor: '%zz' }))).toBe('identitat')
     expect(reasonOf(topic, '{"repartidor":"\\ud800","lat":1,"lon":1,"data_ms":1}')).toBe('identitat')
   })
