@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import type { Guard } from './guard.ts'
 import { repositoryRoot } from './paths.ts'
 import { freePort } from './ports.ts'
-import { probe } from './probe.ts'
+import { isBrokerReady } from './probe.ts'
 import { type Service, startService } from './process.ts'
 
 const run = promisify(execFile)
@@ -46,10 +46,6 @@ async function brokerBundle(): Promise<string> {
   return bundle
 }
 
-/** CONNECT (MQTT 3.1.1, clean session) of client `km0-probe`; any CONNACK says that it lives, a refusal too. */
-const CONNECT = Buffer.from('\x10\x15\0\x04MQTT\x04\x02\0\x05\0\x09km0-probe', 'latin1')
-const CONNACK = 0x20
-
 /** Starts the MQTT broker on 127.0.0.1 with sessions, queues and retained messages under `dataDir`. */
 export async function startBroker(options: BrokerOptions): Promise<Broker> {
   const bundle = await brokerBundle()
@@ -72,7 +68,7 @@ export async function startBroker(options: BrokerOptions): Promise<Broker> {
     args: ['--enable-source-maps', bundle],
     environment: { ...process.env, ...Object.fromEntries(set.map(([key, value]) => [key, String(value)])) },
     logFile: options.logFile ?? join(options.dataDir, 'broker.log'),
-    ready: () => probe(port, CONNECT, (answer) => answer[0] === CONNACK),
+    ready: () => isBrokerReady(port),
     readyTimeoutMs: 30_000,
     stopSignal: 'SIGTERM',
     stopTimeoutMs: 5_000,

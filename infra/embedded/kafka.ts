@@ -22,6 +22,8 @@ export interface KafkaOptions {
   readonly retentionBytes?: number | undefined
   readonly segmentBytes?: number | undefined
   readonly heapMib?: number | undefined
+  /** One more way in: whoever comes by `port` is told to use `advertisedPort` from then on, where something stands in between. */
+  readonly aside?: { readonly port: number; readonly advertisedPort: number } | undefined
   readonly guard?: Guard | undefined
 }
 
@@ -43,14 +45,15 @@ const javaFlags = (heapMib: number) => [
 ]
 
 function serverProperties(options: KafkaOptions, port: number, controllerPort: number): string {
+  const { aside } = options
   const properties = {
     'process.roles': 'broker,controller',
     'node.id': 1,
     'controller.quorum.voters': `1@127.0.0.1:${controllerPort}`,
     'controller.listener.names': 'CONTROLLER',
-    listeners: `PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}`,
-    'advertised.listeners': `PLAINTEXT://127.0.0.1:${port}`,
-    'listener.security.protocol.map': 'PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT',
+    listeners: `PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}${aside ? `,ASIDE://127.0.0.1:${aside.port}` : ''}`,
+    'advertised.listeners': `PLAINTEXT://127.0.0.1:${port}${aside ? `,ASIDE://127.0.0.1:${aside.advertisedPort}` : ''}`,
+    'listener.security.protocol.map': `PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT${aside ? ',ASIDE:PLAINTEXT' : ''}`,
     'log.dirs': join(options.dataDir, 'log'),
     'auto.create.topics.enable': false,
     'offsets.topic.replication.factor': 1,

@@ -25,3 +25,10 @@ export function probe(port: number, request: Buffer, answered: (answer: Buffer) 
     })
   })
 }
+
+/** CONNECT (MQTT 3.1.1, clean session) of client `km0-probe`; any CONNACK says that it lives, a refusal too. */
+const CONNECT = Buffer.from('\x10\x15\0\x04MQTT\x04\x02\0\x05\0\x09km0-probe', 'latin1')
+const CONNACK = 0x20
+
+/** Whether an MQTT broker answers at the port. */
+export const isBrokerReady = (port: number) => probe(port, CONNECT, (answer) => answer[0] === CONNACK)

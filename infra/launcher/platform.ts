@@ -16,7 +16,7 @@ import { PART_NAMES, type Part, partsTable } from './parts.ts'
 import { prepareLog } from './prepare-log.ts'
 import { untilUp, untilWell } from './ready.ts'
 import { fillRegister, registerIsEmpty } from './register.ts'
-import { type Services, startPlatformServices } from './services.ts'
+import { type ServiceName, type Services, type ServicesOptions, startPlatformServices } from './services.ts'
 
 const FIRST_PART_PORT = 9_101
 /** A part that crashes so often before everything was ready once will not get well by itself. */
@@ -35,6 +35,12 @@ export interface PlatformOptions {
   /** Aborted when the platform is to stop: waiting ends. */
   readonly signal: AbortSignal
   readonly onHopeless: (reason: string) => void
+  /** Of the services: ports and settings other than those of `npm start`. */
+  readonly services?: Pick<ServicesOptions, 'ports' | 'kafka'>
+  /** First port of the programs; the next free ones are taken. */
+  readonly firstPartPort?: number
+  /** Changes the table of parts before they are started. */
+  readonly adjust?: (parts: readonly Part[]) => readonly Part[]
 }
 
 /** Everything that runs: services and parts. Made by `start`, ended by `stop`, which may be called at any moment. */
@@ -61,6 +67,7 @@ export class Platform {
       brokerQueue: budget.brokerQueue,
       environment: process.env,
       say,
+      ...this.#options.services,
     })
     const { addresses } = await this.#services
     this.#options.signal.throwIfAborted()
@@ -70,8 +77,8 @@ export class Platform {
     const panelPort = await freePort(start.port)
     if (panelPort !== start.port) say(`  port ${start.port} is busy, the panel listens on ${panelPort}`)
     const fleet = start.play === null ? (start.demo ? 'demo' : 'none') : { play: start.play, speed: start.speed }
-    const ports = await partPorts(panelPort)
-    const parts = partsTable({
+    const ports = await partPorts(panelPort, this.#options.firstPartPort ?? FIRST_PART_PORT)
+    const table = partsTable({
       root,
       dataDir,
       addresses,
@@ -82,6 +89,7 @@ export class Platform {
       ...(process.env.MQTT_URL ? {} : { brokerQueue: budget.brokerQueue }),
       portOf: (name) => ports.get(name) ?? 0,
     })
+    const parts = this.#options.adjust?.(table) ?? table
     const prepareFleet = async () => {
       if (fleet === 'demo' && registerIsEmpty(dataDir))
         await phase('fill the register', () => fillRegister({ root, dataDir, databaseUrl: addresses.databaseUrl }))
@@ -138,6 +146,17 @@ export class Platform {
     await Promise.all([...others.map((part) => wait(part.name, part.healthUrl, false)), wait('dashboard', `${url}api/health`, needsWork)])
   }
 
+  /** Process of a part or service that was started here; undefined while it does not run. */
+  async pidOf(name: string): Promise<number | undefined> {
+    for (const [part, child] of this.#children) if (part.name === name) return child.state === 'running' ? child.pid : undefined
+    return (await this.#services)?.pidOf(name as ServiceName)
+  }
+
+  /** Stops one part and keeps it stopped. */
+  async stopPart(name: string): Promise<void> {
+    for (const [part, child] of this.#children) if (part.name === name) await child.stop()
+  }
+
   /** Stops parts stage by stage and then the services, within `timeoutMs`. What is left after it, the guard kills. */
   async stop(timeoutMs: number): Promise<void> {
     const deadlineMs = performance.now() + timeoutMs - SERVICES_STOP_MS
@@ -152,11 +171,11 @@ export class Platform {
 }
 
 /** A free port for each part but the panel, no two the same. */
-async function partPorts(panelPort: number): Promise<Map<string, number>> {
+async function partPorts(panelPort: number, firstPort: number): Promise<Map<string, number>> {
   const taken = new Set([panelPort])
   const ports = new Map<string, number>()
   for (const [index, name] of PART_NAMES.entries()) {
-    const port = await freePort(FIRST_PART_PORT + index, taken)
+    const port = await freePort(firstPort + index, taken)
     taken.add(port)
     ports.set(name, port)
   }

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Broker, type BrokerOptions, startBroker } from '@km0/infra/embedded/broker'
+import { findMosquitto, startMosquitto } from '@km0/infra/embedded/mosquitto'
 import mqtt, { type MqttClient } from 'mqtt'
 import { afterAll, afterEach, describe, expect, it } from 'vitest'
 
@@ -238,4 +239,23 @@ it('carries 20,000 QoS 1 messages from ten publishers to one session, each publi
   for (const id of numbers(10)) {
     expect(got.filter((text) => text.startsWith(`${id} `)).map((text) => text.split(' ')[1])).toEqual(numbers(2_000))
   }
+})
+
+const mosquitto = findMosquitto(process.env)
+if (mosquitto === null) console.log('skipped: mosquitto in place of the embedded broker, as there is none on this machine')
+
+describe.skipIf(mosquitto === null)('mosquitto in its place (KM0_BROKER=mosquitto)', () => {
+  it('keeps sessions, and more messages than its own default, over SIGTERM', async () => {
+    let broker = await startMosquitto({ dataDir: join(folder, String(++count)) })
+    started.push(broker)
+    await subscribeAndLeave(broker, 'pont')
+    const van = await connect(broker, 'furgoneta')
+    await Promise.all(numbers(1_500).map((payload) => van.publishAsync('km0/p', payload, { qos: 1 })))
+    await van.endAsync()
+    await broker.stop()
+    broker = await restart(broker)
+    const { got } = await listen(broker, 'pont')
+    await until(() => got.length >= 1_500, 'all messages')
+    expect(got).toEqual(numbers(1_500))
+  })
 })
