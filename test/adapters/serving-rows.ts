@@ -82,6 +82,9 @@ const TABLES = [
   'acknowledgement',
   'serving_offset',
   'partition_mark',
+  'outage',
+  'late_point',
+  'certificate',
   'van',
   'depot',
 ]

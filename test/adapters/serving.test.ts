@@ -1,4 +1,4 @@
-import { EVERYTHING, TOPICS } from '@km0/contracts'
+import { EVERYTHING, type Scope, TOPICS } from '@km0/contracts'
 import { MigrationError, openServing, type ResultRecord, type Serving, ServingUnavailableError } from '@km0/serving'
 import { migrate } from '@km0/serving/migrate'
 import { MIGRATIONS } from '@km0/serving/migrations'
@@ -243,6 +243,71 @@ describe('live points', () => {
   })
 })
 
+describe('outages of ours', () => {
+  const outage = (partition: number, fromMs: number, toMs: number, offset: number, causa: string | null = 'pont') => ({
+    tipus: 'tall',
+    particio: partition,
+    inici_ms: fromMs,
+    fi_ms: toMs,
+    causa,
+    epoca: 1,
+    offset,
+  })
+  const mark = (partition: number) => ({
+    particio: partition,
+    offset: 1,
+    marca_aigua_ms: NOW,
+    progres_ms: NOW,
+    darrer_batec_ms: NOW,
+    darrer_registre_ms: NOW,
+    epoca: 1,
+  })
+  const apply = (values: readonly object[], from: number) =>
+    serving.applyMarkBatch({
+      topic: TOPICS.marks.name,
+      partition: 0,
+      clusterId: 'one',
+      writtenAtMs: NOW,
+      nextOffset: from + values.length,
+      records: values.map((value, n) => record('key', value, { offset: n }, from + n)),
+    })
+  const stored = () => pool.query('select partition, from_ms, to_ms, cause, source_offset from km0.outage order by partition, from_ms')
+
+  it('are stored once, however often and in whatever order the log is applied again', async () => {
+    const values = [outage(0, NOW, NOW + 90_000, 7), mark(0), outage(1, NOW + 5, NOW + 90_005, 8, null), mark(1)]
+    expect(await apply(values, 0)).toEqual([])
+    const once = await stored()
+    expect(once).toEqual([
+      { partition: 0, from_ms: NOW, to_ms: NOW + 90_000, cause: 'bridge', source_offset: 7 },
+      { partition: 1, from_ms: NOW + 5, to_ms: NOW + 90_005, cause: 'unknown', source_offset: 8 },
+    ])
+    await apply([...values].reverse(), 4)
+    expect(await stored()).toEqual(once)
+    expect(await apply([{ ...outage(0, 1, 2, 3), causa: 'gos' }], 8)).toHaveLength(1)
+  })
+
+  it('mark the silences that overlap them, which are left out of the count of vans', async () => {
+    await apply([mark(0), mark(1), outage(0, NOW, NOW + 90_000, 7), outage(1, NOW, NOW + 90_000, 7)], 0)
+    await panel.apply([signal('during', false, NOW + 30_000), { partition: 0, offset: 1 }])
+    await panel.apply([signal('before', false, NOW - 600_000), { partition: 0, offset: 2 }])
+    await panel.apply([signal('before', true, NOW), { partition: 0, offset: 3 }])
+    await panel.apply([signal('elsewhere', false, NOW + 30_000), { partition: 2, offset: 4 }])
+    await panel.apply([signal('after', false, NOW + 90_000), { partition: 1, offset: 5 }])
+    const span = { fromMs: NOW - MINUTE * 60, toMs: NOW + MINUTE * 60 }
+    expect(await serving.readOutages(EVERYTHING, span)).toEqual({
+      ...span,
+      outages: [{ partitions: null, fromMs: NOW, toMs: NOW + 90_000, cause: 'bridge' }],
+      silences: { counted: 3, overOutages: 1 },
+    })
+    const nobody = { kind: 'limited', depots: ['none'], markets: [] } as const
+    expect(await serving.readOutages(nobody, span)).toMatchObject({
+      outages: [{ cause: 'bridge' }],
+      silences: { counted: 0, overOutages: 0 },
+    })
+    expect((await serving.readOutages(EVERYTHING, { fromMs: NOW + 90_000, toMs: NOW + 91_000 })).outages).toEqual([])
+  })
+})
+
 describe('numbers', () => {
   it('come back as numbers, and fail where they would not be exact', async () => {
     expect(await pool.query('select 9007199254740991::int8 as a, sum(x)::numeric as b, count(*) as c from unnest(array[10, 5]) x')).toEqual(
@@ -264,5 +329,41 @@ describe('a database that goes away', () => {
     await panel.apply([distance('a', NOW, 3), { offset: 3 }])
     expect(await panel.stored()).toEqual({ [`distancia|a|${NOW}`]: distance('a', NOW, 3) })
     await expect(pool.query('select nonsense')).rejects.not.toBeInstanceOf(ServingUnavailableError)
+  })
+})
+
+describe('late points', () => {
+  const rules = { windowSizeMs: 300_000, slideMs: 60_000, sessionGapMs: 180_000, maxSegmentMs: 180_000, maxGapMs: 604_800_000 }
+  const late = (van: string, eventMs: number, offset: number, motiu = 'tard') =>
+    record(van, { motiu, data_ms: eventMs, finestres_tancades: 5 }, { offset }, offset)
+  const dirty = async (scope: Scope = EVERYTHING) => {
+    const hours = await serving.readDirtyHours(scope, { fromMs: NOW - 30 * 86_400_000, toMs: NOW + 86_400_000, rules })
+    return hours
+      .filter(({ causes }) => causes.has('windows') || causes.has('session'))
+      .map(({ van, hourMs, points }) => [van, hourMs, points.length])
+  }
+
+  it('make hours dirty: those of their windows, and those in which the sessions begin that they touch', async () => {
+    const hour = Math.floor(NOW / 3_600_000) * 3_600_000
+    await panel.apply([session('a', hour - 100 * MINUTE, hour + 10 * MINUTE), { offset: 1 }])
+    await panel.apply([signal('b', 'amb-senyal', hour - 5 * MINUTE), { offset: 2 }])
+    const batch = { topic: TOPICS.late.name, partition: 0, clusterId: 'one', writtenAtMs: NOW }
+    const records = [late('a', hour + 12 * MINUTE, 3), late('a', hour + 58 * MINUTE, 4, 'parcial'), late('b', hour + 20 * MINUTE, 5)]
+    expect(await serving.applyLateBatch({ ...batch, nextOffset: 6, records })).toEqual([])
+    const expected = [
+      ['a', hour - 2 * 3_600_000, 1],
+      ['a', hour, 2],
+      ['a', hour + 3_600_000, 1],
+      ['b', hour - 3_600_000, 1],
+      ['b', hour, 1],
+    ]
+    expect(await dirty()).toEqual(expected)
+    // Emitted again after a restart of the job, at other places of the topic.
+    await serving.applyLateBatch({ ...batch, nextOffset: 12, records: records.map((row) => ({ ...row, offset: row.offset + 6 })) })
+    expect(await dirty()).toEqual(expected)
+    expect(await dirty({ kind: 'limited', depots: ['nowhere'], markets: [] })).toEqual([])
+    expect(await serving.applyLateBatch({ ...batch, nextOffset: 13, records: [late('a', hour, 12, 'other')] })).toHaveLength(1)
+    await serving.dropOldDays({ resultDays: 1, trackDays: 1 }, NOW + 5 * 86_400_000)
+    expect(await dirty()).toEqual([])
   })
 })

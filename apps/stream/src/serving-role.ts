@@ -49,6 +49,7 @@ function tableOf(serving: Serving, delay: Histogram): Record<string, WriteBatch>
       return refused
     },
     [TOPICS.live.name]: (batch) => serving.applyLiveBatch(batch),
+    [TOPICS.late.name]: (batch) => serving.applyLateBatch(batch),
     [TOPICS.marks.name]: (batch) => serving.applyMarkBatch(batch),
   }
 }

@@ -3,9 +3,9 @@ import type { Client, Pool } from './pool.ts'
 export const DAY_MS = 86_400_000
 
 /** Tables with one partition a day of UTC. */
-export type DayTable = 'distance_row' | 'session_row' | 'track_point' | 'stock_alert' | 'stock_history'
+export type DayTable = 'distance_row' | 'session_row' | 'track_point' | 'stock_alert' | 'stock_history' | 'late_point'
 
-export const DAY_TABLES: readonly DayTable[] = ['distance_row', 'session_row', 'track_point', 'stock_alert', 'stock_history']
+export const DAY_TABLES: readonly DayTable[] = ['distance_row', 'session_row', 'track_point', 'stock_alert', 'stock_history', 'late_point']
 
 const LOCK = 8_271_828_182_846
 

@@ -50,9 +50,23 @@ const markValue = z.object({
   epoca: count,
 })
 
+const lateValue = z.object({ motiu: z.enum(['tard', 'parcial']), data_ms: integer, finestres_tancades: count })
+
+const outageValue = z.object({
+  tipus: z.literal('tall'),
+  particio: count,
+  inici_ms: integer,
+  fi_ms: integer,
+  causa: z.enum(['pont', 'broker', 'kafka', 'endarreriment']).nullable(),
+  epoca: count,
+  offset: count,
+})
+
 export type PanelRow = { readonly key: string; readonly source: SourcePosition; readonly value: z.infer<typeof panelValue> }
 export type LiveRow = { readonly key: string; readonly source: SourcePosition; readonly value: z.infer<typeof liveValue> }
+export type LateRow = { readonly key: string; readonly source: SourcePosition; readonly value: z.infer<typeof lateValue> }
 export type MarkRow = { readonly value: z.infer<typeof markValue> }
+export type OutageRow = { readonly value: z.infer<typeof outageValue> }
 
 /** A record that cannot be stored, and why. Whoever writes our result topics but us is a fault of the installation: counted and said. */
 export interface RefusedResult {
@@ -73,8 +87,13 @@ export function decodeLive(records: readonly ResultRecord[]): Decoded<LiveRow> {
   return decodeAll(records, liveValue, withSource)
 }
 
-export function decodeMarks(records: readonly ResultRecord[]): Decoded<MarkRow> {
-  return decodeAll(records, markValue, (_record, value) => ({ value }))
+export function decodeLate(records: readonly ResultRecord[]): Decoded<LateRow> {
+  return decodeAll(records, lateValue, withSource)
+}
+
+/** Marks of partitions, and the outages of ours that stand in their topic. */
+export function decodeMarks(records: readonly ResultRecord[]): Decoded<MarkRow | OutageRow> {
+  return decodeAll(records, z.union([outageValue, markValue]), (_record, value) => ({ value }))
 }
 
 /** Adds key and source. Returns the reason when one is missing. */

@@ -1,5 +1,7 @@
 import tables from './sql/000001_tables.ts'
 import stock from './sql/000002_stock.ts'
+import late from './sql/000003_late.ts'
+import outages from './sql/000004_outages.ts'
 
 export interface Migration {
   readonly number: number
@@ -11,4 +13,6 @@ export interface Migration {
 export const MIGRATIONS: readonly Migration[] = [
   { number: 1, name: 'tables', sql: tables },
   { number: 2, name: 'stock', sql: stock },
+  { number: 3, name: 'late', sql: late },
+  { number: 4, name: 'outages', sql: outages },
 ]

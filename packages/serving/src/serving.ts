@@ -1,16 +1,21 @@
-import type { AcknowledgementView, Depot, RegisteredVan, Scope, TrailPoint } from '@km0/contracts'
+import type { AcknowledgementView, Depot, OutagesView, RegisteredVan, Scope, TrailPoint } from '@km0/contracts'
 import { acknowledge } from './acknowledge.ts'
 import { DAY_MS, DAY_TABLES, DayPartitions } from './day-partitions.ts'
 import type { RefusedResult } from './decode.ts'
+import type { DirtyHour } from './dirty-hours.ts'
 import { migrate } from './migrate.ts'
 import { forgetForeignOffsets, readOffsets } from './offsets.ts'
 import { Pool, type PoolOptions } from './pool.ts'
+import { type DirtyQuery, readDirtyHours } from './read-dirty.ts'
+import { readOutages } from './read-outages.ts'
 import { type PanelReadOptions, readPanelSnapshot, readRegister, type StoredPanel } from './read-panel.ts'
 import { type DelayQuantiles, readDelayQuantiles, readMarks, type StoredMark } from './read-progress.ts'
 import { readAllResults, type StoredResult } from './read-results.ts'
 import { readTrack, type TrackSpan } from './read-track.ts'
 import { type ImportCounts, importDepots, importVans, type Numbered } from './register.ts'
-import { applyLiveBatch, applyMarkBatch, type LiveBatch } from './write-live.ts'
+import { applyLateBatch } from './write-late.ts'
+import { applyLiveBatch, type LiveBatch } from './write-live.ts'
+import { applyMarkBatch } from './write-marks.ts'
 import { type AppliedPanel, applyPanelBatch, type PanelBatch } from './write-panel.ts'
 
 /** How many days each kind of row is kept, counted from the end of its day. */
@@ -46,6 +51,16 @@ export class Serving {
     return this.#days.retrying(() => applyLiveBatch(this.#pool, this.#days, batch))
   }
 
+  /** Applies records of the late side output. */
+  applyLateBatch(batch: LiveBatch): Promise<readonly RefusedResult[]> {
+    return this.#days.retrying(() => applyLateBatch(this.#pool, this.#days, batch))
+  }
+
+  /** Hours whose rows are not what their points say, and why. */
+  readDirtyHours(scope: Scope, query: DirtyQuery): Promise<DirtyHour[]> {
+    return readDirtyHours(this.#pool, scope, query)
+  }
+
   applyMarkBatch(batch: LiveBatch): Promise<readonly RefusedResult[]> {
     return applyMarkBatch(this.#pool, batch)
   }
@@ -77,6 +92,11 @@ export class Serving {
 
   readDelayQuantiles(fromMs: number): Promise<DelayQuantiles | null> {
     return readDelayQuantiles(this.#pool, fromMs)
+  }
+
+  /** Outages of ours that touch a span, and how many silences of the scope's vans do and do not overlap one. */
+  readOutages(scope: Scope, span: { readonly fromMs: number; readonly toMs: number }): Promise<OutagesView> {
+    return readOutages(this.#pool, scope, span)
   }
 
   readAllResults(scope: Scope): AsyncGenerator<StoredResult> {
