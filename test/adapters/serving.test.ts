@@ -288,11 +288,11 @@ describe('outages of ours', () => {
 
   it('mark the silences that overlap them, which are left out of the count of vans', async () => {
     await apply([mark(0), mark(1), outage(0, NOW, NOW + 90_000, 7), outage(1, NOW, NOW + 90_000, 7)], 0)
-    await panel.apply([signal('during', false, NOW + 30_000), { partition: 0, offset: 1 }])
-    await panel.apply([signal('before', false, NOW - 600_000), { partition: 0, offset: 2 }])
-    await panel.apply([signal('before', true, NOW), { partition: 0, offset: 3 }])
-    await panel.apply([signal('elsewhere', false, NOW + 30_000), { partition: 2, offset: 4 }])
-    await panel.apply([signal('after', false, NOW + 90_000), { partition: 1, offset: 5 }])
+    await panel.apply([signal('during', 'sense-senyal', NOW + 30_000), { partition: 0, offset: 1 }])
+    await panel.apply([signal('before', 'sense-senyal', NOW - 600_000), { partition: 0, offset: 2 }])
+    await panel.apply([signal('before', 'amb-senyal', NOW), { partition: 0, offset: 3 }])
+    await panel.apply([signal('elsewhere', 'sense-senyal', NOW + 30_000), { partition: 2, offset: 4 }])
+    await panel.apply([signal('after', 'sense-senyal', NOW + 90_000), { partition: 1, offset: 5 }])
     const span = { fromMs: NOW - MINUTE * 60, toMs: NOW + MINUTE * 60 }
     expect(await serving.readOutages(EVERYTHING, span)).toEqual({
       ...span,

@@ -7,6 +7,8 @@ export const HEADERS = {
   /** Of the stock shuffle only. */
   arrivalMs: 'arribada_ms',
   watermarkMs: 'marca_aigua_ms',
+  /** Of live points: what the van's battery held, per cent, where it was sent. */
+  batteryPercent: 'bateria_pct',
 } as const
 
 /** Where a result comes from, and how far a sink has moved: later means greater epoch, then greater offset within one source partition. */
@@ -34,4 +36,10 @@ export function decodeSource(headers: Readonly<Record<string, string>>): SourceP
   const [epoch, partition, offset] = numbers
   if (epoch === undefined || partition === undefined || offset === undefined || numbers.some((n) => !Number.isSafeInteger(n))) return null
   return { epoch, partition, offset }
+}
+
+/** Battery of a live point in per cent; null when it was not sent. */
+export function decodeBattery(headers: Readonly<Record<string, string>>): number | null {
+  const text = headers[HEADERS.batteryPercent]
+  return text !== undefined && /^(100|\d{1,2})$/.test(text) ? Number(text) : null
 }

@@ -24,6 +24,7 @@ const live = {
   estat: 'en-moviment',
 }
 const mark = { particio: 0, offset: 12, marca_aigua_ms: null, progres_ms: 1, darrer_batec_ms: null, darrer_registre_ms: 3, epoca: 1 }
+const outage = { tipus: 'tall', particio: 2, inici_ms: 1, fi_ms: 90_000, causa: 'pont', epoca: 1, offset: 9 }
 const text = JSON.stringify
 
 describe('decoders of what the panel reads', () => {
@@ -34,6 +35,8 @@ describe('decoders of what the panel reads', () => {
     expect(decodeLiveValue(text(live))).toEqual(live)
     expect(decodeLiveValue(text({ ...live, velocitat_mm_s: null, rumb_graus: null }))).not.toBeNull()
     expect(decodeMarkValue(text(mark))).toEqual(mark)
+    expect(decodeMarkValue(text(outage))).toEqual(outage)
+    expect(decodeMarkValue(text({ ...outage, causa: null }))).not.toBeNull()
   })
 
   test.each(['', 'null', '[]', '7', '{', '"x"', '{}'])('%s is no value', (bad) => {
@@ -52,6 +55,8 @@ describe('decoders of what the panel reads', () => {
     for (const name of Object.keys(signal)) expect(decodePanelValue(text({ ...signal, [name]: undefined }))).toBeNull()
     for (const name of Object.keys(live)) expect(decodeLiveValue(text({ ...live, [name]: undefined }))).toBeNull()
     for (const name of Object.keys(mark)) expect(decodeMarkValue(text({ ...mark, [name]: undefined }))).toBeNull()
+    for (const name of Object.keys(outage).slice(1)) expect(decodeMarkValue(text({ ...outage, [name]: undefined }))).toBeNull()
+    expect(decodeMarkValue(text({ ...outage, causa: 'gos' }))).toBeNull()
     expect(decodeLiveValue(text({ ...live, lat: 90.1 }))).toBeNull()
     expect(decodeLiveValue(text({ ...live, lon: '2' }))).toBeNull()
     expect(decodeMarkValue(text({ ...mark, offset: -1 }))).toBeNull()

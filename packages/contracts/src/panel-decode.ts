@@ -1,4 +1,4 @@
-import type { DistanceValue, LiveValue, MarkValue, SignalValue } from './results.ts'
+import type { DistanceValue, LiveValue, MarkValue, OutageValue, SignalValue } from './results.ts'
 
 /**
  * Decoders of what the panel reads from Kafka. Each takes the record's value as text and returns the value, or null when it is not one:
@@ -33,10 +33,11 @@ export function decodeLiveValue(text: string): LiveValue | null {
   return fits ? (members as unknown as LiveValue) : null
 }
 
-/** The mark of a source partition of `repartiment.marques`. */
-export function decodeMarkValue(text: string): MarkValue | null {
+/** The mark of a source partition of `repartiment.marques`, or an outage of ours that stands there too. */
+export function decodeMarkValue(text: string): MarkValue | OutageValue | null {
   const members = parse(text)
   if (members === null) return null
+  if (members.tipus === 'tall') return isOutage(members) ? (members as unknown as OutageValue) : null
   const fits =
     isCount(members.particio) &&
     isCount(members.offset) &&
@@ -51,6 +52,13 @@ function isDistance(members: Members): boolean {
   const numbers = [members.inici_ms, members.fi_ms, members.distancia_mm, members.posicions, members.salts, members.desplacament_mm]
   return numbers.every(isTime) && (members.revisio === undefined || isCount(members.revisio))
 }
+
+function isOutage(members: Members): boolean {
+  const { particio, offset, epoca, inici_ms, fi_ms, causa } = members
+  return [particio, offset, epoca].every(isCount) && [inici_ms, fi_ms].every(isTime) && (causa === null || OUTAGE_CAUSES.has(causa))
+}
+
+const OUTAGE_CAUSES: ReadonlySet<unknown> = new Set(['pont', 'broker', 'kafka', 'endarreriment'])
 
 function isSignal(members: Members): boolean {
   return (members.estat === 'amb-senyal' || members.estat === 'sense-senyal') && isTime(members.des_de_ms)

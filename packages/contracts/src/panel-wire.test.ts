@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { DistanceView, PanelDelta, PanelSnapshot } from './panel.ts'
+import { DEFAULT_PANEL_LIMITS, type DistanceView, type PanelDelta, type PanelSnapshot } from './panel.ts'
 import { decodeDelta, decodeSnapshot, encodeDelta, encodeSnapshot } from './panel-wire.ts'
 
 const distance = (van: string, windowEndMs: number, revision = 0): DistanceView => ({
@@ -18,7 +18,9 @@ const snapshot: PanelSnapshot = {
   sequence: 7,
   clock: 'machine',
   nowMs: 1_789_380_000_000,
-  feed: { state: 'live', noDataSinceMs: null, partitions: [] },
+  limits: DEFAULT_PANEL_LIMITS,
+  feed: { state: 'live', noDataSinceMs: null, trouble: null, partitions: [] },
+  outages: [],
   depots: [],
   registered: [],
   points: [],

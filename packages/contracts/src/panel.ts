@@ -55,6 +55,8 @@ export interface PanelPoint extends VanPoint {
   readonly place: string | null
   /** Source partition of the van, null when unknown. While nothing comes from it, silence says nothing about the van. */
   readonly partition: number | null
+  /** Of its newest point, where it was sent. */
+  readonly batteryPercent: number | null
 }
 
 export interface SignalView {
@@ -94,6 +96,40 @@ export interface PartitionFeed {
 }
 
 /**
+ * Why nothing is heard. `broker`: the bridge has no connection to the vans' broker; `bridge`, `kafka`, `stream`: it does not run or answer;
+ * `behind`: the stream job runs and has not come so far yet; `catching-up`: the bridge receives again, and waits until what vans have saved up is in;
+ * `partition`: only some partitions are stuck, and nobody says why.
+ */
+export type OutageCause = 'broker' | 'bridge' | 'kafka' | 'stream' | 'behind' | 'catching-up' | 'partition' | 'unknown'
+
+/** An outage of ours that lasts. */
+export interface FeedTrouble {
+  readonly cause: OutageCause
+  /** Platform time of the newest heartbeat of those partitions. */
+  readonly sinceMs: number
+  /** null: all. */
+  readonly partitions: readonly number[] | null
+}
+
+/** An outage of ours that is over: no heartbeat of a partition from `fromMs` to `toMs`. */
+export interface OutageView {
+  readonly partition: number
+  readonly fromMs: number
+  readonly toMs: number
+  readonly cause: OutageCause
+}
+
+/** Limits that the panel shares with its browsers. */
+export interface PanelLimits {
+  /** Without a heartbeat for longer than this, silence says nothing about vans. */
+  readonly outageAfterMs: number
+  /** Vans that are silent within this distance of a silent one are told with it. */
+  readonly nearDistanceMm: number
+}
+
+export const DEFAULT_PANEL_LIMITS: PanelLimits = { outageAfterMs: 60_000, nearDistanceMm: 2_000_000 }
+
+/**
  * How fresh the panel's knowledge is. `live`: heartbeats arrive. `stale`: none for more than 60 s, so silence of vans says nothing.
  * `none`: nothing has ever arrived.
  */
@@ -101,6 +137,8 @@ export interface FeedView {
   readonly state: 'live' | 'stale' | 'none'
   /** Since when nothing is known; null while live. */
   readonly noDataSinceMs: number | null
+  /** The outage that lasts; null while every partition is heard, and before anything has arrived. */
+  readonly trouble: FeedTrouble | null
   readonly partitions: readonly PartitionFeed[]
 }
 
@@ -114,7 +152,10 @@ export interface PanelSnapshot {
   readonly clock: PanelClock
   /** Time of the platform when it was made: of the machine, or of the player in play mode. */
   readonly nowMs: number
+  readonly limits: PanelLimits
   readonly feed: FeedView
+  /** Outages that ended in the last week, oldest first. */
+  readonly outages: readonly OutageView[]
   readonly depots: readonly Depot[]
   readonly registered: readonly RegisteredVan[]
   readonly points: readonly PanelPoint[]
@@ -132,6 +173,8 @@ export interface PanelDelta {
   readonly sequence: number
   readonly nowMs: number
   readonly feed?: FeedView
+  /** All that are kept, when there is a new one. */
+  readonly outages?: readonly OutageView[]
   readonly points?: readonly PanelPoint[]
   readonly signals?: readonly SignalView[]
   readonly distances?: readonly DistanceView[]
@@ -145,6 +188,28 @@ export type TrailPoint = readonly [lon: number, lat: number, eventMs: number]
 export interface TrailView {
   readonly van: string
   readonly points: readonly TrailPoint[]
+}
+
+/** An outage as it is told: of the whole platform, or of some partitions. */
+export interface OutageSpan {
+  /** null: all that there are. */
+  readonly partitions: readonly number[] | null
+  readonly fromMs: number
+  readonly toMs: number
+  readonly cause: OutageCause
+}
+
+/** Answer of `GET /api/outages?from=&to=`: outages that touch the span, and the silences of vans that touch it. */
+export interface OutagesView {
+  readonly fromMs: number
+  readonly toMs: number
+  readonly outages: readonly OutageSpan[]
+  readonly silences: {
+    /** Of vans alone. */
+    readonly counted: number
+    /** That overlap an outage of ours, and so say nothing about a van: left out of counts. */
+    readonly overOutages: number
+  }
 }
 
 /** Body of `POST /api/acknowledgements`. */

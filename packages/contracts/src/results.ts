@@ -61,3 +61,23 @@ export interface MarkValue {
   readonly darrer_registre_ms: number | null
   readonly epoca: number
 }
+
+/** Why no heartbeat came, as far as the log tells; null when it does not. `pont`: the bridge was away; `broker`: the bridge had no connection. */
+export type OutageCauseValue = 'pont' | 'broker' | 'kafka' | 'endarreriment' | null
+
+/**
+ * An outage of ours: a span without heartbeats of a source partition, longer than the setting says. Value of `repartiment.marques` under the key
+ * `tall|<particio>|<inici_ms>`.
+ */
+export interface OutageValue {
+  readonly tipus: 'tall'
+  readonly particio: number
+  /** Record timestamp of the last heartbeat before it. */
+  readonly inici_ms: number
+  /** Record timestamp of the heartbeat that ended it. */
+  readonly fi_ms: number
+  readonly causa: OutageCauseValue
+  /** Log epoch and offset of the heartbeat that ended it. */
+  readonly epoca: number
+  readonly offset: number
+}

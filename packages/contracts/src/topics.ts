@@ -60,7 +60,8 @@ export const TOPICS = {
     retentionMs: -1,
     maxMessageBytes: 16 * KIB,
     producer: 'stream positions',
-    holds: 'watermark, progress and newest heartbeat of each source partition, at most one a second; key partition',
+    holds:
+      'watermark, progress and newest heartbeat of each source partition, at most one a second, key partition; outages of ours, key tall|<particio>|<inici_ms>',
   }),
   late: topic({
     name: 'repartiment.tardans',

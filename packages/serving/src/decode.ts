@@ -65,8 +65,7 @@ const outageValue = z.object({
 export type PanelRow = { readonly key: string; readonly source: SourcePosition; readonly value: z.infer<typeof panelValue> }
 export type LiveRow = { readonly key: string; readonly source: SourcePosition; readonly value: z.infer<typeof liveValue> }
 export type LateRow = { readonly key: string; readonly source: SourcePosition; readonly value: z.infer<typeof lateValue> }
-export type MarkRow = { readonly value: z.infer<typeof markValue> }
-export type OutageRow = { readonly value: z.infer<typeof outageValue> }
+export type MarkRow = { readonly value: z.infer<typeof markValue> | z.infer<typeof outageValue> }
 
 /** A record that cannot be stored, and why. Whoever writes our result topics but us is a fault of the installation: counted and said. */
 export interface RefusedResult {
@@ -92,7 +91,7 @@ export function decodeLate(records: readonly ResultRecord[]): Decoded<LateRow> {
 }
 
 /** Marks of partitions, and the outages of ours that stand in their topic. */
-export function decodeMarks(records: readonly ResultRecord[]): Decoded<MarkRow | OutageRow> {
+export function decodeMarks(records: readonly ResultRecord[]): Decoded<MarkRow> {
   return decodeAll(records, z.union([outageValue, markValue]), (_record, value) => ({ value }))
 }
 

@@ -1,6 +1,6 @@
 import { bulkInsert, type Column, replacing } from './bulk-insert.ts'
 import type { DayPartitions } from './day-partitions.ts'
-import { decodeLive, decodeMarks, type LiveRow, type RefusedResult, type ResultRecord } from './decode.ts'
+import { decodeLive, type LiveRow, type RefusedResult, type ResultRecord } from './decode.ts'
 import { FORWARD_SQL, newestByKey } from './forward.ts'
 import { type AppliedBatch, lockOffset, moveOffset } from './offsets.ts'
 import type { Client, Pool } from './pool.ts'
@@ -76,35 +76,4 @@ async function writeTrack(client: Client, rows: readonly LiveRow[]): Promise<voi
     ],
     '(van, slot_ms) do nothing',
   )
-}
-
-/** Applies records of the topic of marks: how far each source partition has come. One transaction with the offset. */
-export async function applyMarkBatch(pool: Pool, batch: LiveBatch): Promise<readonly RefusedResult[]> {
-  const { rows, refused } = decodeMarks(batch.records)
-  const newest = new Map<number, (typeof rows)[number]['value']>()
-  for (const { value } of rows) {
-    const known = newest.get(value.particio)
-    if (known === undefined || value.epoca > known.epoca || (value.epoca === known.epoca && value.offset >= known.offset)) {
-      newest.set(value.particio, value)
-    }
-  }
-  const marks = [...newest.values()].sort((a, b) => a.particio - b.particio)
-  return pool.transaction('begin', async (client) => {
-    if ((await lockOffset(client, batch)) >= batch.nextOffset) return []
-    const columns: Column[] = [
-      { name: 'partition', type: 'integer', values: marks.map((mark) => mark.particio) },
-      { name: 'next_offset', type: 'bigint', values: marks.map((mark) => mark.offset) },
-      { name: 'watermark_ms', type: 'bigint', values: marks.map((mark) => mark.marca_aigua_ms) },
-      { name: 'progress_ms', type: 'bigint', values: marks.map((mark) => mark.progres_ms) },
-      { name: 'heartbeat_ms', type: 'bigint', values: marks.map((mark) => mark.darrer_batec_ms) },
-      { name: 'record_ms', type: 'bigint', values: marks.map((mark) => mark.darrer_registre_ms) },
-      { name: 'epoch', type: 'integer', values: marks.map((mark) => mark.epoca) },
-      { name: 'written_at_ms', type: 'bigint', values: marks.map(() => batch.writtenAtMs) },
-    ]
-    const rest = columns.map(({ name }) => name).filter((name) => name !== 'partition')
-    const forward = '(excluded.epoch, excluded.next_offset) >= (t.epoch, t.next_offset)'
-    await bulkInsert(client, 'partition_mark', columns, `(partition) do update set ${replacing(rest)} where ${forward}`)
-    await moveOffset(client, batch)
-    return refused
-  })
 }
