@@ -2,6 +2,7 @@
 import { AddressesError } from './addresses.ts'
 import { type Command, CommandError } from './command.ts'
 import { depotsImport } from './depots-import.ts'
+import { dirty } from './dirty.ts'
 import { epochRaise } from './epoch-raise.ts'
 import { lakeExport, lakeFiles } from './lake-export.ts'
 import { lakeResults } from './lake-results.ts'
@@ -19,6 +20,7 @@ const COMMANDS: readonly Command[] = [
   lakeResults,
   lakeExport,
   lakeFiles,
+  dirty,
   stockRestart,
 ]
 

@@ -1,10 +1,11 @@
 import { parseArgs } from 'node:util'
-import { type BatchRange, DEFAULT_POSITIONS_SETTINGS } from '@km0/contracts'
+import type { BatchRange } from '@km0/contracts'
 import { currentSnapshot, readBatchInput } from '@km0/lake'
 import { batchNeedsFromMs } from '@km0/pipelines'
 import { positionsBatchOver } from '@km0/pipelines/positions/positions-columns'
 import { type Command, CommandError } from './command.ts'
 import { instantOf, LAKE_ADDRESS_HELP, withLake } from './lake-open.ts'
+import { pipelineRules } from './pipeline-rules.ts'
 
 const KINDS = ['distancia', 'sessio', 'recorregut'] as const
 /** A range is computed at once: its points are in memory. */
@@ -49,7 +50,7 @@ function rangeOf(from: string | undefined, to: string | undefined): BatchRange {
 }
 
 async function compute(range: BatchRange, vans: readonly string[] | undefined, wanted: number | null) {
-  const settings = DEFAULT_POSITIONS_SETTINGS
+  const settings = pipelineRules('km0')
   return withLake(true, async (lake) => {
     const snapshot = wanted ?? (await currentSnapshot(lake))
     const columns = await readBatchInput(lake, {

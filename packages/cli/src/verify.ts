@@ -1,12 +1,11 @@
 // `verify`: does PostgreSQL hold what the log says? Reads the log back, replays it offline, compares every result row.
 import { parseArgs } from 'node:util'
-import { DEFAULT_POSITIONS_SETTINGS, EVERYTHING, type PositionsSettings, TOPICS } from '@km0/contracts'
-import { readPipelineSettings } from '@km0/contracts/pipeline-settings-file'
+import { EVERYTHING, TOPICS } from '@km0/contracts'
 import { createPositionsHost } from '@km0/pipelines'
-import { loadSettings } from '@km0/runtime'
 import { openServing } from '@km0/serving'
 import { openLog } from '@km0/transport'
 import { findBrokers, findDatabaseUrl } from './addresses.ts'
+import { pipelineRules } from './pipeline-rules.ts'
 import { type Comparison, compareResults } from './verify-compare.ts'
 import { ExpectedResults } from './verify-expected.ts'
 import { waitUntilApplied } from './verify-wait.ts'
@@ -46,15 +45,6 @@ function parseOptions(args: readonly string[]): Options | null {
   return { waitMs: number('wait', values.wait) * 1000, show: number('show', values.show) }
 }
 
-/** The rules of the pipeline that wrote the rows. Delay and allowed lateness are records of the log. */
-function pipelineRules(): PositionsSettings {
-  const { version: _, ...positions } = loadSettings('verify', process.env, (text, file) =>
-    readPipelineSettings(text, file, process.env),
-  ).positions
-  const { delayMs, allowedLatenessMs } = DEFAULT_POSITIONS_SETTINGS
-  return { ...positions, delayMs, allowedLatenessMs }
-}
-
 async function verify(options: Options): Promise<number> {
   const log = openLog({ brokers: findBrokers(process.env), clientId: 'km0-verify' })
   const serving = openServing({ databaseUrl: findDatabaseUrl(process.env), applicationName: 'km0-verify' })
@@ -65,7 +55,7 @@ async function verify(options: Options): Promise<number> {
       say(`verify: gave up after ${options.waitMs / 1000} s: ${applied.missing}`)
       return CANNOT_TELL
     }
-    const expected = new ExpectedResults(createPositionsHost({ ...pipelineRules(), livePoints: false }))
+    const expected = new ExpectedResults(createPositionsHost({ ...pipelineRules('verify'), livePoints: false }))
     for await (const { partition, records } of log.readTopic({ topic: TOPICS.positions.name, until })) expected.apply(partition, records)
     say(`replayed ${expected.records} records of ${until.size} partitions: ${expected.byKey.size} result rows`)
     if (expected.cutPartitions().length > 0) {

@@ -1,5 +1,6 @@
 import type { Scope } from '@km0/contracts'
 import { type DirtyHour, dirtyHours, type IsCovered, type MissedPoint, type ReachRules, type SessionSpan } from './dirty-hours.ts'
+import { type DirtyPiece, dirtyPieces, readSpans } from './dirty-plan.ts'
 import type { Client, Pool } from './pool.ts'
 import { vanScope } from './scope.ts'
 
@@ -7,6 +8,8 @@ export interface DirtyQuery {
   /** Event time of the missed points that are looked at, `[fromMs, toMs)`. */
   readonly fromMs: number
   readonly toMs: number
+  /** Only these vans; absent: all. */
+  readonly vans?: readonly string[]
   readonly rules: ReachRules
   /** What is served already with a point in it. Absent: nothing. */
   readonly isCovered?: IsCovered
@@ -21,13 +24,40 @@ export function readDirtyHours(pool: Pool, scope: Scope, query: DirtyQuery): Pro
   })
 }
 
-async function readMissed(client: Client, scope: Scope, { fromMs, toMs }: DirtyQuery): Promise<MissedPoint[]> {
-  const clause = vanScope(scope, 3)
+/** The dirty hours of a range, and the smallest backfill that would leave none. */
+export interface DirtyPlan {
+  readonly hours: readonly DirtyHour[]
+  readonly pieces: readonly DirtyPiece[]
+  /** Different late points that it would bring in. */
+  readonly points: number
+  /** Rows of the lake that it would read, about: points that live results hold, and late ones. */
+  readonly rowsToRead: number
+}
+
+export async function readDirtyPlan(pool: Pool, scope: Scope, query: DirtyQuery): Promise<DirtyPlan> {
+  const all = await readDirtyHours(pool, scope, query)
+  // A day is the sum of its hours: its last hour is made again only for what else it holds.
+  const hours = all.filter(({ causes }) => causes.size > 1 || !causes.has('day'))
+  const pieces = dirtyPieces(hours)
+  const points = pieces.reduce((sum, piece) => sum + piece.points, 0)
+  const spans = readSpans(pieces, query.rules)
+  const [counted] = await pool.query<{ rows: number | null }>(
+    `select sum(d.positions) as rows
+       from unnest($1::text[], $2::bigint[], $3::bigint[]) as s (van, from_ms, to_ms)
+       join km0.distance_row d on d.van = s.van and d.window_end_ms > s.from_ms and d.window_end_ms <= s.to_ms
+      where d.window_end_ms % $4 = 0`,
+    [spans.map(({ van }) => van), spans.map(({ fromMs }) => fromMs), spans.map(({ toMs }) => toMs), query.rules.windowSizeMs],
+  )
+  return { hours, pieces, points, rowsToRead: (counted?.rows ?? 0) + points }
+}
+
+async function readMissed(client: Client, scope: Scope, { fromMs, toMs, vans }: DirtyQuery): Promise<MissedPoint[]> {
+  const clause = vanScope(scope, 4)
   const { rows } = await client.query<MissedPoint>(
     `select l.van, l.event_ms as "eventMs", l.reason, l.epoch, l.source_partition as partition, l.source_offset as offset
      from km0.late_point l left join km0.van v on v.van = l.van
-     where l.event_ms >= $1 and l.event_ms < $2 and ${clause.sql} order by l.van, l.event_ms`,
-    [fromMs, toMs, ...clause.values],
+     where l.event_ms >= $1 and l.event_ms < $2 and ($3::text[] is null or l.van = any($3::text[])) and ${clause.sql} order by l.van, l.event_ms`,
+    [fromMs, toMs, vans ?? null, ...clause.values],
   )
   return rows
 }

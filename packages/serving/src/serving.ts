@@ -6,7 +6,7 @@ import type { DirtyHour } from './dirty-hours.ts'
 import { migrate } from './migrate.ts'
 import { forgetForeignOffsets, readOffsets } from './offsets.ts'
 import { Pool, type PoolOptions } from './pool.ts'
-import { type DirtyQuery, readDirtyHours } from './read-dirty.ts'
+import { type DirtyPlan, type DirtyQuery, readDirtyHours, readDirtyPlan } from './read-dirty.ts'
 import { readOutages } from './read-outages.ts'
 import { type PanelReadOptions, readPanelSnapshot, readRegister, type StoredPanel } from './read-panel.ts'
 import { type DelayQuantiles, readDelayQuantiles, readMarks, type StoredMark } from './read-progress.ts'
@@ -92,6 +92,10 @@ export class Serving {
 
   readDelayQuantiles(fromMs: number): Promise<DelayQuantiles | null> {
     return readDelayQuantiles(this.#pool, fromMs)
+  }
+
+  readDirtyPlan(scope: Scope, query: DirtyQuery): Promise<DirtyPlan> {
+    return readDirtyPlan(this.#pool, scope, query)
   }
 
   /** Outages of ours that touch a span, and how many silences of the scope's vans do and do not overlap one. */
