@@ -167,11 +167,17 @@ describe('laws of positions', () => {
     const busy = host.snapshot().length
     const { records } = new LogWriter().heartbeat(T0 + 30 * MINUTE).heartbeat(T0 + 8 * 86_400 * SECOND)
     feed(host, records[0]!)
-    expect(JSON.parse(host.snapshot()).state.partitions[0]).toMatchObject({ distance: [], revisions: [], signal: [] })
+    expect(operatorsIn(host.snapshot())).toEqual(['live'])
     feed(host, records[1]!)
     expect(host.snapshot().length).toBeLessThan(busy / 50)
   })
 })
+
+/** Operators that a snapshot holds any state of. */
+function operatorsIn(snapshot: string): string[] {
+  const operators = snapshot.split('\n').map((line) => JSON.parse(line).operator as string | undefined)
+  return [...new Set(operators.filter((operator) => operator !== undefined))]
+}
 
 /** Of a whole log what section 8 says that a range run needs. */
 function needed(points: readonly Fix[], records: readonly LogRecord[], fromMs: number, toMs: number): LogRecord[] {

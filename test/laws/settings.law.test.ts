@@ -95,7 +95,7 @@ describe('settings of positions', () => {
     const other = createPositionsHost({ ...DEFAULT_POSITIONS_SETTINGS, slideMs: 30 * SECOND })
     expect(() => other.restore(snapshot)).toThrow(/slideMs: 60000 there, 30000 here/)
     expect(() => createStockHost().restore(snapshot)).toThrow(/of the pipeline 'positions', not of 'stock'/)
-    expect(() => other.restore(snapshot.replace('"version":1', '"version":999'))).toThrow(/version 999/)
+    expect(() => other.restore(snapshot.replace('"version":2', '"version":999'))).toThrow(/version 999/)
     expect(() => other.restore('{')).toThrow(/damaged/)
     expect(() => other.restore('[]')).toThrow(/not a snapshot/)
   })

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import { type Emission, encodeSource, type MarkValue, type PipelineHost, RECORD_FLAGS, TOPICS } from '@km0/contracts'
+import { type Emission, encodeSource, type MarkValue, type LinedHost, RECORD_FLAGS, TOPICS } from '@km0/contracts'
+import { linesOf } from '@km0/pipelines'
 import type { LogRecord, OutRecord } from '@km0/transport'
 import { z } from 'zod'
 
@@ -26,12 +27,13 @@ export interface SliceResult {
   readonly outcomes: ReadonlyMap<Outcome, number>
 }
 
-const taskSnapshot = z.object({
-  version: z.literal(1),
-  host: z.string(),
-  heartbeatMs: z.number().int().nullable(),
-  recordMs: z.number().int().nullable(),
-})
+const times = { heartbeatMs: z.number().int().nullable(), recordMs: z.number().int().nullable() }
+
+/** First line of a state. Version 1 held all of it, the pipeline's part as text. */
+const taskHead = z.discriminatedUnion('version', [
+  z.object({ version: z.literal(1), host: z.string(), ...times }),
+  z.object({ version: z.literal(2), ...times }),
+])
 
 /**
  * The work on one source partition: its pipeline state, and what goes to which topic. A pure function of the partition's records: it reads
@@ -43,13 +45,13 @@ const taskSnapshot = z.object({
 export class PartitionTask {
   readonly partition: number
   readonly #epoch: number
-  readonly #host: PipelineHost
+  readonly #host: LinedHost
   #nextOffset: number
   #heartbeatMs: number | null = null
   #recordMs: number | null = null
 
   /** A task without a past, for a partition that is read from its start. */
-  constructor(partition: number, epoch: number, host: PipelineHost, nextOffset: number) {
+  constructor(partition: number, epoch: number, host: LinedHost, nextOffset: number) {
     this.partition = partition
     this.#epoch = epoch
     this.#host = host
@@ -136,18 +138,35 @@ export class PartitionTask {
     return { topic: TOPICS.marks.name, key: String(this.partition), value: JSON.stringify(value) }
   }
 
-  /** The whole state as text, as of `nextOffset`. */
-  snapshot(): string {
-    return JSON.stringify({ version: 1, host: this.#host.snapshot(), heartbeatMs: this.#heartbeatMs, recordMs: this.#recordMs })
+  /** How many vans it holds state of. */
+  get keyCount(): number {
+    return this.#host.keyCount(this.partition)
   }
 
-  /** Takes over a state. Throws when the text is not of this version. */
-  restore(snapshot: string, nextOffset: number): void {
-    const state = taskSnapshot.parse(JSON.parse(snapshot))
-    this.#host.restore(state.host)
-    this.#heartbeatMs = state.heartbeatMs
-    this.#recordMs = state.recordMs
+  /** The whole state as text, as of `nextOffset`: lines, named by operator. Apply nothing before the last one is taken. */
+  *snapshotLines(): Generator<string> {
+    yield JSON.stringify({ version: 2, heartbeatMs: this.#heartbeatMs, recordMs: this.#recordMs })
+    yield* this.#host.snapshotLines()
+  }
+
+  /** The same as one text. */
+  snapshot(): string {
+    return [...this.snapshotLines()].join('\n')
+  }
+
+  /** Takes over a state, in short steps: go through them to the end. Throws when it is of another pipeline, or of other settings. */
+  *restoreLines(lines: Iterable<string>, nextOffset: number): Generator<void> {
+    const rest = lines[Symbol.iterator]()
+    const head = taskHead.parse(JSON.parse(rest.next().value ?? ''))
+    yield* this.#host.restoreLines(head.version === 1 ? [head.host] : { [Symbol.iterator]: () => rest })
+    this.#heartbeatMs = head.heartbeatMs
+    this.#recordMs = head.recordMs
     this.#nextOffset = nextOffset
+  }
+
+  /** The same in one go. */
+  restore(snapshot: string, nextOffset: number): void {
+    for (const _step of this.restoreLines(linesOf(snapshot), nextOffset));
   }
 }
 

@@ -68,6 +68,19 @@ export interface PipelineHost {
   progressMs(partition: number): number
 }
 
+/**
+ * A host whose state may be large: its snapshot is lines of JSON, so that nobody has to hold it whole, nor to make it in one go.
+ * `snapshot()` is these lines with a line feed between them.
+ */
+export interface LinedHost extends PipelineHost {
+  /** Each line is put together when it is asked for: apply nothing before the last one is taken. */
+  snapshotLines(): Iterable<string>
+  /** `restore` in steps, a few milliseconds each: go through it to its end, and call nothing else of the host before. Throws as `restore` does. */
+  restoreLines(lines: Iterable<string>): Iterable<void>
+  /** How many vans a partition holds state of. */
+  keyCount(partition: number): number
+}
+
 /** Told what opens, for people who ask why a window is what it is. It must not call the host. */
 export interface WindowObserver {
   /** `kind` is the first part of the result's key; `owner` the van, or `producte|mercat`; `[startMs, endMs)`, endMs null for a session. */
@@ -136,6 +149,8 @@ export interface PositionsSettings {
   readonly refuseNullIsland: boolean
   /** Emit live points (section 13). */
   readonly livePoints: boolean
+  /** What is older than this behind F is no live point; a van that is silent for longer, and 12 minutes, leaves no state. At most `maxAgeMs` counts. */
+  readonly liveMemoryMs: number
   /** A van is stopped when it is nearer than this to where it was `stopAfterMs` before. */
   readonly stopDistanceMm: number
   readonly stopAfterMs: number
@@ -158,6 +173,7 @@ export const DEFAULT_POSITIONS_SETTINGS: PositionsSettings = {
   maxAgeMs: 604_800_000,
   refuseNullIsland: true,
   livePoints: true,
+  liveMemoryMs: 604_800_000,
   stopDistanceMm: 30_000,
   stopAfterMs: 120_000,
   stopMemoryMs: 720_000,

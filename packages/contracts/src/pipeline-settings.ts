@@ -39,6 +39,7 @@ const positionsShape = {
   maxAgeMs: durationMs(8 * DAY_MS).default(POSITIONS_DEFAULTS.maxAgeMs),
   refuseNullIsland: z.boolean().default(POSITIONS_DEFAULTS.refuseNullIsland),
   livePoints: z.boolean().default(POSITIONS_DEFAULTS.livePoints),
+  liveMemoryMs: durationMs(8 * DAY_MS).default(POSITIONS_DEFAULTS.liveMemoryMs),
   stopDistanceMm: whole(0, 10_000_000).default(POSITIONS_DEFAULTS.stopDistanceMm),
   stopAfterMs: durationMs(HOUR_MS).default(POSITIONS_DEFAULTS.stopAfterMs),
   stopMemoryMs: durationMs(DAY_MS).default(POSITIONS_DEFAULTS.stopMemoryMs),

@@ -1,3 +1,4 @@
+export { linesOf } from '@km0/windowing'
 export { batchNeedsFromMs, createPositionsBatch } from './positions/positions-batch.ts'
 export { createPositionsHost } from './positions/positions-host.ts'
 export { createStockBatch } from './stock/stock-batch.ts'

@@ -1,8 +1,12 @@
-/** What a snapshot says of itself; `state` is by operator. */
-export interface SnapshotEnvelope {
+/** Whose state a snapshot is. */
+export interface SnapshotIdentity {
   readonly pipeline: string
   readonly version: number
   readonly settings: Readonly<Record<string, unknown>>
+}
+
+/** What a snapshot says of itself; `state` is by operator. */
+export interface SnapshotEnvelope extends SnapshotIdentity {
   readonly state: unknown
 }
 
@@ -16,7 +20,14 @@ export function encodeSnapshot(envelope: SnapshotEnvelope): string {
  * State of a snapshot that was taken by the same pipeline, version and settings as `expected`. Throws an Error that says what differs,
  * and what to do, when it was not.
  */
-export function decodeSnapshot(text: string, expected: Omit<SnapshotEnvelope, 'state'>): unknown {
+export function decodeSnapshot(text: string, expected: SnapshotIdentity): unknown {
+  const found = readEnvelope(text)
+  requireIdentity(found, expected)
+  return found.state
+}
+
+/** The snapshot, or the first line of one that is made of lines. Throws when the text is none. */
+export function readEnvelope(text: string): SnapshotEnvelope {
   let found: SnapshotEnvelope
   try {
     found = JSON.parse(text) as SnapshotEnvelope
@@ -26,6 +37,11 @@ export function decodeSnapshot(text: string, expected: Omit<SnapshotEnvelope, 's
   if (typeof found !== 'object' || found === null || typeof found.settings !== 'object' || found.settings === null) {
     throw new Error('this is not a snapshot of a pipeline')
   }
+  return found
+}
+
+/** Throws an Error that says what differs, and what to do, when `found` is not of `expected`. */
+export function requireIdentity(found: SnapshotIdentity, expected: SnapshotIdentity): void {
   if (found.pipeline !== expected.pipeline) {
     throw new Error(`the snapshot is of the pipeline '${found.pipeline}', not of '${expected.pipeline}'`)
   }
@@ -40,7 +56,16 @@ export function decodeSnapshot(text: string, expected: Omit<SnapshotEnvelope, 's
       `the snapshot belongs to other settings (${differing.join(', ')}): go back to those, or replay the log from its start with the new ones`,
     )
   }
-  return found.state
+}
+
+/** The lines of a text one after the other, without making all of them at once. */
+export function* linesOf(text: string): Generator<string> {
+  for (let start = 0; start <= text.length; ) {
+    const end = text.indexOf('\n', start)
+    yield end < 0 ? text.slice(start) : text.slice(start, end)
+    if (end < 0) return
+    start = end + 1
+  }
 }
 
 function differences(found: Readonly<Record<string, unknown>>, expected: Readonly<Record<string, unknown>>): string[] {

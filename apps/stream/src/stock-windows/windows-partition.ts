@@ -97,14 +97,17 @@ export class WindowsPartition {
     return { topic: TOPICS.stockMarks.name, key: String(this.partition), value: JSON.stringify(value) }
   }
 
-  /** The whole state as text, as of `nextOffset`. */
-  snapshot(): string {
-    return this.#task.snapshot()
+  /** The whole state as of `nextOffset`: one line, as products are few. */
+  snapshotLines(): Iterable<string> {
+    return [this.#task.snapshot()]
   }
 
   /** Takes over a state. Throws when it is of another version of the pipeline, or of other settings. */
-  restore(snapshot: string, nextOffset: number): void {
-    this.#task.restore(snapshot)
+  *restoreLines(lines: Iterable<string>, nextOffset: number): Generator<void> {
+    for (const line of lines) {
+      this.#task.restore(line)
+      yield
+    }
     this.#nextOffset = nextOffset
   }
 }

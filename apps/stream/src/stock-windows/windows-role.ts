@@ -26,7 +26,7 @@ export async function startStockWindows(program: StreamProgram, log: Log): Promi
     topic,
     setting: 'stock.version',
     version,
-    tryRestore: (snapshot, inEpoch) => newPartition(rules, inEpoch, 0).restore(snapshot, 0),
+    tryRestore: (snapshot, inEpoch) => [...newPartition(rules, inEpoch, 0).restoreLines([snapshot], 0)],
     metrics,
   })
   const producer = await log.openProducer()

@@ -23,11 +23,16 @@ export class LivePointOperator {
   private readonly rules: StepRules
   private readonly settings: PositionsSettings
   private readonly keepMs: number
+  private readonly memoryMs: number
+  /** How far back a point can be that says something of a newer one. */
+  private readonly reachMs: number
 
   constructor(rules: StepRules, settings: PositionsSettings) {
     this.rules = rules
     this.settings = settings
     this.keepMs = Math.max(settings.stopAfterMs, settings.maxSegmentMs)
+    this.memoryMs = Math.min(settings.liveMemoryMs, settings.maxAgeMs)
+    this.reachMs = Math.max(settings.stopMemoryMs, rules.maxSegmentMs)
   }
 
   /** Adds a valid point that is on the clock. Its row when it is the van's newest; null when it is not, or was there before. */
@@ -56,15 +61,17 @@ export class LivePointOperator {
 
   /** Whether the newest point is so old that no newer one can be older than it: `finalMs` is the final mark. */
   isGone(points: LiveState, finalMs: number): boolean {
-    return (
-      points.length === 0 ||
-      points[points.length - POINT_NUMBERS]! < this.oldestMs(finalMs) - Math.max(this.settings.stopMemoryMs, this.rules.maxSegmentMs)
-    )
+    return points.length === 0 || points[points.length - POINT_NUMBERS]! < this.oldestMs(finalMs) - this.reachMs
+  }
+
+  /** First final mark at which the van is gone, unless a newer point comes. */
+  goneAtMs(points: LiveState): number {
+    return points[points.length - POINT_NUMBERS]! + this.reachMs + this.memoryMs + 1
   }
 
   /** Points before this are no live points. */
   oldestMs(finalMs: number): number {
-    return finalMs - this.settings.maxAgeMs
+    return finalMs - this.memoryMs
   }
 
   private row(points: LiveState): LiveRow {

@@ -17,11 +17,11 @@ export interface PositionsOperators {
 }
 
 const DURATIONS = ['sessionGapMs', 'delayMs', 'allowedLatenessMs', 'maxSegmentMs', 'maxFutureMs', 'maxAgeMs'] as const
-const STOP_SETTINGS = ['stopDistanceMm', 'stopAfterMs', 'stopMemoryMs', 'stopLeastMs'] as const
+const LIVE_SETTINGS = ['liveMemoryMs', 'stopDistanceMm', 'stopAfterMs', 'stopMemoryMs', 'stopLeastMs'] as const
 
 /** Builds the operators. Throws a RangeError that names the setting that makes no sense. */
 export function positionsOperators(settings: PositionsSettings): PositionsOperators {
-  for (const name of [...DURATIONS, ...STOP_SETTINGS]) {
+  for (const name of [...DURATIONS, ...LIVE_SETTINGS]) {
     if (!Number.isSafeInteger(settings[name]) || settings[name] < 0) {
       throw new RangeError(`${name} is ${settings[name]}: it must be a whole number, 0 or more`)
     }

@@ -179,9 +179,12 @@ export class PositionsPartition {
     this.wakeAt(van, due < Number.POSITIVE_INFINITY ? due : this.forgetAtMs(van))
   }
 
-  /** When to look again at a van that has nothing due: never at or before W. */
+  /** When to look again at a van that has nothing due: when it may be gone, but never at or before W. */
   private forgetAtMs(van: Van): number {
-    return this.clock.watermarkMs + this.operators.shape.sizeMs + (van.distance.length === 0 ? this.operators.settings.maxAgeMs : 0)
+    const { watermarkMs, finalMs } = this.clock
+    const soonMs = watermarkMs + this.operators.shape.sizeMs
+    if (van.distance.length > 0 || van.live.length === 0 || this.operators.live === null) return soonMs
+    return Math.max(soonMs, this.operators.live.goneAtMs(van.live) + watermarkMs - finalMs)
   }
 
   private wakeAt(van: Van, atMs: number): void {

@@ -1,20 +1,20 @@
 import {
   DEFAULT_POSITIONS_SETTINGS,
   type Emission,
+  type LinedHost,
   offTheClock,
-  type PipelineHost,
   type Position,
   type PositionsSettings,
   RECORD_FLAGS,
   readPositionRecord,
   type WindowObserver,
 } from '@km0/contracts'
-import { decodeSnapshot, encodeSnapshot, PartitionClock } from '@km0/windowing'
+import { linesOf, PartitionClock } from '@km0/windowing'
 import { Outbox } from '../outbox.ts'
 import { emitInvalid, emitOffTheClock } from '../refusals.ts'
 import { type PositionsOperators, positionsOperators } from './operators.ts'
 import { PositionsPartition } from './partition.ts'
-import { type PartitionSnapshot, POSITIONS_PIPELINE, POSITIONS_VERSION, restorePartition, snapshotPartition } from './snapshot.ts'
+import { headLine, POSITIONS_PIPELINE, POSITIONS_VERSION, partitionLines, readLines, restorePartitions } from './snapshot.ts'
 
 /** How a host wants its results; it changes none of the state. */
 export interface PositionsHostOptions {
@@ -30,11 +30,11 @@ export function createPositionsHost(
   settings: PositionsSettings = DEFAULT_POSITIONS_SETTINGS,
   observer: WindowObserver | null = null,
   options: PositionsHostOptions = {},
-): PipelineHost {
+): LinedHost {
   return new PositionsHost(positionsOperators(settings), observer, options.coalesceLivePoints === true)
 }
 
-class PositionsHost implements PipelineHost {
+class PositionsHost implements LinedHost {
   private readonly operators: PositionsOperators
   private readonly observer: WindowObserver | null
   private readonly out: Outbox
@@ -111,16 +111,29 @@ class PositionsHost implements PipelineHost {
   }
 
   snapshot(): string {
+    return [...this.snapshotLines()].join('\n')
+  }
+
+  *snapshotLines(): Generator<string> {
+    yield headLine(this.identity())
     const numbers = [...this.partitions.keys()].sort((a, b) => a - b)
-    const partitions = numbers.map((number) => snapshotPartition(this.operators, number, this.partitions.get(number)!))
-    return encodeSnapshot({ ...this.identity(), state: { partitions } })
+    for (const number of numbers) yield* partitionLines(this.operators, number, this.partitions.get(number)!)
   }
 
   restore(snapshot: string): void {
-    const { partitions } = decodeSnapshot(snapshot, this.identity()) as { partitions: readonly PartitionSnapshot[] }
-    const restored = partitions.map((from) => [from.partition, restorePartition(from, (clock) => this.createPartition(clock))] as const)
-    this.partitions = new Map(restored)
+    for (const _step of this.restoreLines(linesOf(snapshot)));
+  }
+
+  *restoreLines(lines: Iterable<string>): Generator<void> {
+    const restored = new Map<number, PositionsPartition>()
+    const read = readLines(lines[Symbol.iterator](), this.identity())
+    yield* restorePartitions(read, (clock) => this.createPartition(clock), restored)
+    this.partitions = restored
     this.out.clear()
+  }
+
+  keyCount(partition: number): number {
+    return this.partitions.get(partition)?.vans.size ?? 0
   }
 
   /** Delay and allowed lateness are not part of it: a record of the log changes them, and each clock knows those in force. */

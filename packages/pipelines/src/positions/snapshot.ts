@@ -1,78 +1,125 @@
-import { type ClockSnapshot, compareText, type EmittedRow, PartitionClock, type Session } from '@km0/windowing'
-import type { DistancePane, DistanceRow } from './distance.ts'
+import { compareText, PartitionClock, readEnvelope, requireIdentity, type SnapshotIdentity } from '@km0/windowing'
 import type { PositionsOperators } from './operators.ts'
 import type { PositionsPartition } from './partition.ts'
+import type { OperatorName, SnapshotLine } from './snapshot-line.ts'
+import { linesOfVersion1, type SettingsOfVersion1, settingsOfVersion1 } from './snapshot-version-1.ts'
 import { forget, isGone, newRevisionLedger, newVan, type Van } from './van.ts'
 
-/** Raise it when the state below, or what a rule makes of it, changes. */
-export const POSITIONS_VERSION = 1
+/** Raise it when the state below, or what a rule makes of it, changes, and write what makes a state of the version before one of the new. */
+export const POSITIONS_VERSION = 2
 export const POSITIONS_PIPELINE = 'positions'
 
-interface SignalSnapshot {
-  readonly open: readonly Session[]
-  readonly closedUntilMs: number | null
+/** A line is put together, or read, in a millisecond or two. */
+const VANS_A_LINE = 64
+
+/** State of a van in one operator as it stands in a snapshot; undefined when it has none there. */
+const STATE_OF: Readonly<Record<OperatorName, (van: Van, finalMs: number) => unknown>> = {
+  distance: ({ distance }) => (distance.length > 0 ? distance : undefined),
+  revisions: ({ revisions }, finalMs) => {
+    const rows = revisions?.after(finalMs) ?? []
+    return rows.length > 0 ? rows : undefined
+  },
+  signal: ({ signal: { open, closedUntilMs } }) => {
+    if (open.length === 0 && closedUntilMs === Number.NEGATIVE_INFINITY) return undefined
+    const sorted = [...open].sort((a, b) => a.startMs - b.startMs)
+    return { open: sorted, closedUntilMs: Number.isFinite(closedUntilMs) ? closedUntilMs : null }
+  },
+  live: ({ live }) => (live.length > 0 ? live : undefined),
+}
+const OPERATORS = Object.keys(STATE_OF) as OperatorName[]
+
+/** First line of a snapshot: whose state it is. */
+export function headLine({ pipeline, version, settings }: SnapshotIdentity): string {
+  return JSON.stringify({ pipeline, version, settings })
 }
 
-/** In code-unit order of the vans. Not an object: a van may be called `__proto__`. */
-type ByVan<State> = (readonly [van: string, state: State])[]
-
-/** State of one partition by operator, and in each by van. */
-export interface PartitionSnapshot {
-  readonly partition: number
-  readonly clock: ClockSnapshot
-  readonly distance: ByVan<readonly DistancePane[]>
-  readonly revisions: ByVan<readonly EmittedRow<DistanceRow>[]>
-  readonly signal: ByVan<SignalSnapshot>
-  readonly live: ByVan<readonly number[]>
-}
-
-/** State of a partition. What can change no result is left out, forgotten already or not, so equal states are equal text. */
-export function snapshotPartition(operators: PositionsOperators, number: number, partition: PositionsPartition): PartitionSnapshot {
+/** Lines of a partition. What can change no result is left out, forgotten already or not, so equal states are equal text. */
+export function* partitionLines(operators: PositionsOperators, number: number, partition: PositionsPartition): Generator<string> {
   const { finalMs } = partition.clock
-  const distance: ByVan<readonly DistancePane[]> = []
-  const revisions: ByVan<readonly EmittedRow<DistanceRow>[]> = []
-  const signal: ByVan<SignalSnapshot> = []
-  const live: ByVan<readonly number[]> = []
+  yield JSON.stringify({ partition: number, clock: partition.clock.snapshot() })
   const names = [...partition.vans.keys()].sort(compareText)
-  for (const name of names) {
-    const van = partition.vans.get(name)!
-    // Forgetting changes no result, so a snapshot may do it.
-    forget(operators, van, finalMs)
-    if (isGone(van)) continue
-    if (van.distance.length > 0) distance.push([name, van.distance])
-    const rows = van.revisions?.after(finalMs) ?? []
-    if (rows.length > 0) revisions.push([name, rows])
-    const { open, closedUntilMs } = van.signal
-    if (open.length > 0 || closedUntilMs > Number.NEGATIVE_INFINITY) {
-      const sorted = [...open].sort((a, b) => a.startMs - b.startMs)
-      signal.push([name, { open: sorted, closedUntilMs: Number.isFinite(closedUntilMs) ? closedUntilMs : null }])
+  for (const operator of OPERATORS) {
+    for (let first = 0; first < names.length; first += VANS_A_LINE) {
+      const vans: [string, unknown][] = []
+      for (const name of names.slice(first, first + VANS_A_LINE)) {
+        const van = partition.vans.get(name)!
+        // Forgetting changes no result, so a snapshot may do it.
+        forget(operators, van, finalMs)
+        if (isGone(van)) continue
+        const state = STATE_OF[operator](van, finalMs)
+        if (state !== undefined) vans.push([name, state])
+      }
+      if (vans.length > 0) yield JSON.stringify({ operator, vans })
     }
-    if (van.live.length > 0) live.push([name, van.live])
   }
-  return { partition: number, clock: partition.clock.snapshot(), distance, revisions, signal, live }
 }
 
-/** Puts the state of a snapshot into a new partition made by `create`. */
-export function restorePartition(from: PartitionSnapshot, create: (clock: PartitionClock) => PositionsPartition): PositionsPartition {
-  const partition = create(PartitionClock.restore(from.clock))
-  const vans = new Map<string, Van>()
+/** The lines of a snapshot after its first, which must be of `expected` or of the version before. Throws an Error that says what differs. */
+export function* readLines(lines: Iterator<string>, expected: SnapshotIdentity): Generator<SnapshotLine> {
+  const head = readEnvelope(lines.next().value ?? '')
+  if (head.pipeline === expected.pipeline && head.version === 1) {
+    requireIdentity({ ...head, version: 2, settings: settingsOfVersion1(head.settings as SettingsOfVersion1) }, expected)
+    yield* linesOfVersion1(head.state)
+    return
+  }
+  requireIdentity(head, expected)
+  for (let line = lines.next(); line.done !== true; line = lines.next()) yield JSON.parse(line.value) as SnapshotLine
+}
+
+/**
+ * Puts the lines into new partitions made by `create`. Each step is short; the last one leaves them in `into`. The lines of a partition may
+ * hold a van anywhere, and several times for different operators.
+ */
+export function* restorePartitions(
+  lines: Iterable<SnapshotLine>,
+  create: (clock: PartitionClock) => PositionsPartition,
+  into: Map<number, PositionsPartition>,
+): Generator<void> {
+  let vans = new Map<string, Van>()
+  let partition: PositionsPartition | null = null
+  for (const line of lines) {
+    if ('operator' in line) {
+      restoreVans(line, vans)
+      yield
+      continue
+    }
+    if (partition !== null) yield* takeOver(partition, vans)
+    vans = new Map()
+    partition = create(PartitionClock.restore(line.clock))
+    into.set(line.partition, partition)
+  }
+  if (partition !== null) yield* takeOver(partition, vans)
+}
+
+function* takeOver(partition: PositionsPartition, vans: ReadonlyMap<string, Van>): Generator<void> {
+  let taken = 0
+  for (const van of vans.values()) {
+    partition.restoreVan(van)
+    taken += 1
+    if (taken % 1_000 === 0) yield
+  }
+}
+
+function restoreVans(line: Extract<SnapshotLine, { operator: string }>, vans: Map<string, Van>): void {
   const vanOf = (name: string): Van => {
     const known = vans.get(name) ?? newVan(name)
     vans.set(name, known)
     return known
   }
-  for (const [name, panes] of from.distance) vanOf(name).distance.push(...panes)
-  for (const [name, rows] of from.revisions) {
-    const ledger = newRevisionLedger()
-    ledger.restore(rows)
-    vanOf(name).revisions = ledger
+  if (line.operator === 'distance') for (const [name, panes] of line.vans) vanOf(name).distance.push(...panes)
+  if (line.operator === 'live') for (const [name, points] of line.vans) vanOf(name).live.push(...points)
+  if (line.operator === 'revisions') {
+    for (const [name, rows] of line.vans) {
+      const ledger = newRevisionLedger()
+      ledger.restore(rows)
+      vanOf(name).revisions = ledger
+    }
   }
-  for (const [name, { open, closedUntilMs }] of from.signal) {
-    const { signal } = vanOf(name)
-    signal.open.push(...open)
-    signal.closedUntilMs = closedUntilMs ?? Number.NEGATIVE_INFINITY
+  if (line.operator === 'signal') {
+    for (const [name, { open, closedUntilMs }] of line.vans) {
+      const { signal } = vanOf(name)
+      signal.open.push(...open)
+      signal.closedUntilMs = closedUntilMs ?? Number.NEGATIVE_INFINITY
+    }
   }
-  for (const [name, points] of from.live) vanOf(name).live.push(...points)
-  for (const van of vans.values()) partition.restoreVan(van)
-  return partition
 }
