@@ -1,9 +1,12 @@
-import { claimEpoch, openDirectoryStore } from '@km0/checkpoints'
+import { claimEpoch, openCheckpointStore, pipelineEpoch, readEpoch } from '@km0/checkpoints'
 import type { Log, LogProducer, PartitionConsumer, PartitionConsumerOptions } from '@km0/transport'
 import { Checkpointer, type CheckpointerOptions } from './checkpointer.ts'
-import { checkpointDirectory } from './environment.ts'
-import { inLogEpochs, pipelineEpoch, requireSameVersion, type VersionCheck } from './pipeline-version.ts'
+import { checkpointObjects } from './environment.ts'
+import { requireSameVersion, type VersionCheck } from './pipeline-version.ts'
 import type { Role, StreamProgram } from './role.ts'
+
+const ONE_MACHINE =
+  'checkpoints are in a folder, which only this machine sees unless it is a shared one: no instance on another machine can go on from them'
 
 /** A partition tells how far it is at most this often. */
 const MARK_EVERY_MS = 1_000
@@ -23,16 +26,24 @@ export async function openCheckpoints(
   { pipeline, setting, version, topic, tryRestore, metrics }: CheckpointedPipeline,
 ): Promise<{ readonly checkpointer: Checkpointer; readonly epoch: number }> {
   const { settings } = program
-  const directory = checkpointDirectory(settings)
-  const store = openDirectoryStore({ directory, keep: settings.KM0_CHECKPOINT_KEEP })
+  const objects = checkpointObjects(settings)
+  const keep = settings.KM0_CHECKPOINT_KEEP
+  const store = openCheckpointStore({ objects, keep })
   const clusterId = await log.clusterId()
-  const checkpoints = inLogEpochs(await store.list(pipeline), version)
-  const logEpoch = await claimEpoch({ directory, clusterId, checkpoints, endOffsets: await log.endOffsets(topic) })
-  const epoch = pipelineEpoch(logEpoch.epoch, version)
-  program.log.info({ directory, epoch, clusterId }, 'checkpoints are in a folder that only this machine sees')
+  const evidence = { name: pipeline, version, checkpoints: await store.list(pipeline), endOffsets: await log.endOffsets(topic) }
+  const epoch = pipelineEpoch(await claimEpoch({ objects, clusterId, pipeline: evidence }), pipeline, version)
+  const { place, shared } = objects
+  if (shared) program.log.info({ place, epoch, clusterId }, 'checkpoints are in an object store')
+  else program.log.warn({ place, epoch, clusterId }, ONE_MACHINE)
   await requireSameVersion({ store, pipeline, epoch, setting, version, tryRestore: (snapshot) => tryRestore(snapshot, epoch) })
   const intervalMs = settings.KM0_CHECKPOINT_INTERVAL_MS
-  return { checkpointer: new Checkpointer({ pipeline, store, epoch, intervalMs, metrics, log: program.log }), epoch }
+  const epochInForce = async () => {
+    const known = await readEpoch(objects)
+    return known === null ? epoch : pipelineEpoch(known, pipeline, version)
+  }
+  const detail = shared ? place : `${place}: ${ONE_MACHINE}`
+  const checkpointer = new Checkpointer({ pipeline, store, epoch, epochInForce, intervalMs, keep, detail, metrics, log: program.log })
+  return { checkpointer, epoch }
 }
 
 /** A result goes to the partition of its source, so the topics of results need as many. Rejects with what to do when one has fewer. */

@@ -1,7 +1,7 @@
 import type { Checkpoint, CheckpointStore, FoundCheckpoint } from '@km0/checkpoints'
 import { createLogger, Registry } from '@km0/runtime'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { Checkpointer } from './checkpointer.ts'
+import { Checkpointer, OtherEpochError } from './checkpointer.ts'
 import { positionsMetrics } from './positions-metrics.ts'
 
 beforeEach(() => vi.useFakeTimers())
@@ -35,13 +35,12 @@ class CountingTask {
     this.nextOffset = nextOffset
     this.state = state
   }
-  snapshotLines(): string[] {
-    return this.state.split(' ')
+  snapshot(): string {
+    return this.state
   }
-  *restoreLines(lines: Iterable<string>, nextOffset: number): Generator<void> {
-    this.state = [...lines].join(' ')
+  restore(snapshot: string, nextOffset: number): void {
+    this.state = snapshot
     this.nextOffset = nextOffset
-    yield
   }
 }
 
@@ -49,8 +48,19 @@ function setUp() {
   const store = new MemoryStore()
   const registry = new Registry()
   const log = createLogger('test', 'silent')
-  const checkpointer = new Checkpointer({ pipeline: 'p', store, epoch: 1, intervalMs: 30_000, metrics: positionsMetrics(registry), log })
-  return { store, registry, checkpointer }
+  const inForce = { epoch: 1 }
+  const checkpointer = new Checkpointer({
+    pipeline: 'p',
+    store,
+    epoch: 1,
+    epochInForce: async () => inForce.epoch,
+    intervalMs: 30_000,
+    keep: 5,
+    detail: 'in memory',
+    metrics: positionsMetrics(registry),
+    log,
+  })
+  return { store, registry, checkpointer, inForce }
 }
 
 describe('checkpoints of a job', () => {
@@ -71,14 +81,14 @@ describe('checkpoints of a job', () => {
     store.isFull = true
     await checkpointer.store(new CountingTask(7, 'seven'), commit)
     expect(commits).toEqual([])
-    expect(checkpointer.failure).toMatch(/no space/)
+    expect(checkpointer.health()).toEqual({ status: 'degraded', detail: 'no space left on device (in memory)' })
     expect(checkpointer.isDue(4)).toBe(false)
     vi.advanceTimersByTime(5_000)
     expect(checkpointer.isDue(4)).toBe(true)
     store.isFull = false
     await checkpointer.store(new CountingTask(8, 'eight'), commit)
     expect(commits).toEqual([8])
-    expect(checkpointer.failure).toBeNull()
+    expect(checkpointer.health()).toEqual({ status: 'ok', detail: 'in memory' })
   })
 
   it('are due at their interval, counted from the last one', async () => {
@@ -108,5 +118,22 @@ describe('checkpoints of a job', () => {
     const { checkpointer } = setUp()
     const refused = checkpointer.store(new CountingTask(7, 'seven'), () => Promise.reject(new Error('ILLEGAL_GENERATION')))
     await expect(refused).rejects.toThrow('ILLEGAL_GENERATION')
+  })
+
+  it('are neither taken nor stored once another epoch is in force: a savepoint was restored while we stood still', async () => {
+    const { checkpointer, store, inForce } = setUp()
+    await checkpointer.store(new CountingTask(5, 'five'), async () => undefined)
+    inForce.epoch = 2
+    const committed: number[] = []
+    const late = checkpointer.store(new CountingTask(7, 'seven'), async (offset) => void committed.push(offset))
+    await expect(late).rejects.toThrow(OtherEpochError)
+    await expect(checkpointer.restore(new CountingTask(0, ''), 9)).rejects.toThrow(/works in epoch 1, but 2 is in force/)
+    expect([committed, store.kept.length]).toEqual([[], 1])
+  })
+
+  it('tell how often they are made and how many are kept', async () => {
+    const text = await setUp().registry.metrics()
+    expect(text).toContain('km0_stream_checkpoint_interval_seconds 30')
+    expect(text).toContain('km0_stream_checkpoints_kept 5')
   })
 })

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { checkpointEnvironment, type ObjectStore, openObjects } from '@km0/checkpoints'
 import { commonEnvironment } from '@km0/runtime'
 import { z } from 'zod'
 
@@ -6,8 +7,8 @@ const positive = (fallback: number) => z.coerce.number().int().positive().defaul
 
 /** Settings of apps/stream beside the common ones. */
 export const streamEnvironment = commonEnvironment.extend({
-  /** Where checkpoints go; default: `checkpoints` in KM0_DATA_DIR. One machine sees it: a second instance elsewhere needs a shared folder. */
-  KM0_CHECKPOINT_DIR: z.string().optional(),
+  // Where checkpoints lie. Default: `checkpoints` in KM0_DATA_DIR.
+  ...checkpointEnvironment.shape,
   KM0_CHECKPOINT_INTERVAL_MS: positive(30_000),
   /** Checkpoints of a partition that are kept. */
   KM0_CHECKPOINT_KEEP: z.coerce.number().int().min(2).default(5),
@@ -26,6 +27,7 @@ export const streamEnvironment = commonEnvironment.extend({
 
 export type StreamSettings = z.infer<typeof streamEnvironment>
 
-export function checkpointDirectory(settings: StreamSettings): string {
-  return settings.KM0_CHECKPOINT_DIR ?? join(settings.KM0_DATA_DIR, 'checkpoints')
+/** Where checkpoints lie. Throws CheckpointSettingsError when the settings contradict each other. */
+export function checkpointObjects(settings: StreamSettings): ObjectStore {
+  return openObjects(settings, join(settings.KM0_DATA_DIR, 'checkpoints'))
 }

@@ -1,21 +1,8 @@
-import type { CheckpointEntry, CheckpointStore } from '@km0/checkpoints'
+import type { CheckpointStore } from '@km0/checkpoints'
 
 /** The settings are not those of the stored state. The message says what to do. */
 export class OtherPipelineError extends Error {
   override readonly name = 'OtherPipelineError'
-}
-
-/**
- * The epoch of a pipeline: that of the log, and one more for each new version. Both only grow, so the results of a new version replace those of
- * the one before as those of a new log do, and its checkpoints stand apart.
- */
-export function pipelineEpoch(logEpoch: number, version: number): number {
-  return logEpoch + version - 1
-}
-
-/** Checkpoints of a pipeline as the log's epoch sees them. */
-export function inLogEpochs(entries: readonly CheckpointEntry[], version: number): CheckpointEntry[] {
-  return entries.map((entry) => ({ ...entry, epoch: entry.epoch - version + 1 }))
 }
 
 export interface VersionCheck {

@@ -86,10 +86,7 @@ class PositionsJob implements PartitionsJob {
     const { health } = this.#program
     health.register('group', () => groupHealth(consumer))
     health.register('results', () => (this.#trouble === null ? { status: 'ok' } : { status: 'down', detail: this.#trouble }))
-    health.register('checkpoints', () => {
-      const { failure } = this.#checkpointer
-      return failure === null ? { status: 'ok' } : { status: 'degraded', detail: failure }
-    })
+    health.register('checkpoints', () => this.#checkpointer.health())
   }
 
   /** Takes a partition over. Returns the offset at which to go on: that of its checkpoint, or the log's start. */

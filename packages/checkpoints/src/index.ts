@@ -1,3 +1,5 @@
-export * from './directory-store.ts'
+export * from './checkpoint-store.ts'
+export * from './environment.ts'
 export * from './epoch.ts'
+export * from './objects.ts'
 export * from './store.ts'

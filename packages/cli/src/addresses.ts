@@ -25,7 +25,14 @@ export function findDatabaseUrl(environment: Environment, folder = DATA_FOLDER):
   return environment.DATABASE_URL || theRunning(folder, 'DATABASE_URL').databaseUrl
 }
 
-function theRunning(folder: string, variable: string): z.infer<typeof runFile> {
+/** Folder of the checkpoints of the platform that `npm start` runs in `folder`. Throws AddressesError. */
+export function findCheckpoints(folder = DATA_FOLDER): string {
+  return join(theRunning(folder, 'KM0_CHECKPOINTS').folder, 'checkpoints')
+}
+
+type Run = z.infer<typeof runFile> & { readonly folder: string }
+
+function theRunning(folder: string, variable: string): Run {
   const running = runFilesIn(folder).filter((run) => isAlive(run.pid))
   const [run] = running
   if (run === undefined) throw new AddressesError(`nothing runs here: start the platform with \`npm start\`, or set ${variable}`)
@@ -37,7 +44,7 @@ function theRunning(folder: string, variable: string): z.infer<typeof runFile> {
 const splitBrokers = (text: string) => text.split(',').map((part) => part.trim())
 
 /** Run files of the folder and of the folders in it: each played recording has one of its own. */
-function runFilesIn(folder: string): z.infer<typeof runFile>[] {
+function runFilesIn(folder: string): Run[] {
   if (!existsSync(folder)) return []
   const folders = [
     folder,
@@ -46,7 +53,7 @@ function runFilesIn(folder: string): z.infer<typeof runFile>[] {
   return folders.flatMap((candidate) => {
     try {
       const parsed = runFile.safeParse(JSON.parse(readFileSync(join(candidate, RUN_FILE), 'utf8')))
-      return parsed.success ? [parsed.data] : []
+      return parsed.success ? [{ ...parsed.data, folder: candidate }] : []
     } catch {
       // Not there, or half written: this folder tells nothing.
       return []

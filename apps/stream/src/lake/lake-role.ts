@@ -20,7 +20,7 @@ import {
 } from '@km0/lake'
 import { type PartHealth, parseEnvironment } from '@km0/runtime'
 import type { Log, PartitionConsumer } from '@km0/transport'
-import { checkpointDirectory } from '../environment.ts'
+import { checkpointObjects } from '../environment.ts'
 import { groupHealth, type Role, type StreamProgram } from '../role.ts'
 import { type LakeRoleSettings, lakeRoleEnvironment } from './environment.ts'
 import { LakeJob } from './lake-job.ts'
@@ -63,9 +63,7 @@ export async function startLake(program: StreamProgram, log: Log): Promise<Role>
 }
 
 async function runLake(program: StreamProgram, log: Log, lake: Lake, settings: LakeRoleSettings): Promise<{ job: LakeJob; role: Role }> {
-  const directory = checkpointDirectory(program.settings)
-  const endOffsets = await log.endOffsets(TOPICS.positions.name)
-  const { epoch } = await claimEpoch({ directory, clusterId: await log.clusterId(), checkpoints: [], endOffsets })
+  const { epoch } = await claimEpoch({ objects: checkpointObjects(program.settings), clusterId: await log.clusterId() })
   const writer = new LakeWriter(lake, epoch)
   await writer.prepare()
   const { holes } = await lakeStatus(lake)

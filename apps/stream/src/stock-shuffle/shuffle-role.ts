@@ -1,7 +1,7 @@
 import { claimEpoch } from '@km0/checkpoints'
 import { TOPICS } from '@km0/contracts'
 import type { Log } from '@km0/transport'
-import { checkpointDirectory } from '../environment.ts'
+import { checkpointObjects } from '../environment.ts'
 import { groupHealth, type Role, type StreamProgram } from '../role.ts'
 import { ShuffleJob } from './shuffle-job.ts'
 import { SHUFFLE_GROUP } from './source-task.ts'
@@ -16,9 +16,7 @@ const FETCH = { minBytes: 65_536, maxWaitMs: 500 }
  */
 export async function startStockShuffle(program: StreamProgram, log: Log): Promise<Role> {
   const { settings } = program
-  const directory = checkpointDirectory(settings)
-  const endOffsets = await log.endOffsets(TOPICS.stockEvents.name)
-  const { epoch } = await claimEpoch({ directory, clusterId: await log.clusterId(), checkpoints: [], endOffsets })
+  const { epoch } = await claimEpoch({ objects: checkpointObjects(settings), clusterId: await log.clusterId() })
   const targets = await log.partitionCount(TOPICS.stockShuffled.name)
   const job = new ShuffleJob({ program, log, epoch, targets })
   const consumer = await log.consumePartitions({

@@ -29,9 +29,7 @@ export class WindowsJob implements PartitionsJob {
     const { program, checkpointer } = options
     this.#options = options
     program.health.register('results', () => (this.#trouble === null ? { status: 'ok' } : { status: 'down', detail: this.#trouble }))
-    program.health.register('checkpoints', () =>
-      checkpointer.failure === null ? { status: 'ok' } : { status: 'degraded', detail: checkpointer.failure },
-    )
+    program.health.register('checkpoints', () => checkpointer.health())
   }
 
   /** Takes a partition over. Returns the offset at which to go on: that of its checkpoint, or the log's start. */

@@ -51,6 +51,12 @@ export function windowsMetrics(registry: Registry) {
     watermarkSeconds: partitionGauge('km0_stock_windows_watermark_seconds', 'Minimum over the source partitions, seconds since 1970'),
     checkpointBytes: partitionGauge('km0_stock_checkpoint_bytes', 'Size of the newest checkpoint'),
     checkpointAgeSeconds: partitionGauge('km0_stock_checkpoint_age_seconds', 'Time since the newest checkpoint of this process'),
+    checkpointIntervalSeconds: new Gauge({
+      name: 'km0_stock_checkpoint_interval_seconds',
+      help: 'Time between two checkpoints of a partition',
+      registers,
+    }),
+    checkpointsKept: new Gauge({ name: 'km0_stock_checkpoints_kept', help: 'Newest checkpoints of a partition that are kept', registers }),
     checkpointSeconds: new Histogram({
       name: 'km0_stock_checkpoint_duration_seconds',
       help: 'From taking a snapshot to its offset being committed',

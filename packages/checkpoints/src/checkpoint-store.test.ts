@@ -2,14 +2,15 @@ import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/pro
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { openDirectoryStore } from './directory-store.ts'
+import { openCheckpointStore } from './checkpoint-store.ts'
+import { openDirectoryObjects } from './directory-objects.ts'
 import type { CheckpointStore } from './store.ts'
 
 let directory: string
 let store: CheckpointStore
 beforeEach(async () => {
   directory = await mkdtemp(join(tmpdir(), 'km0-checkpoints-'))
-  store = openDirectoryStore({ directory, keep: 3 })
+  store = openCheckpointStore({ objects: openDirectoryObjects(directory), keep: 3 })
 })
 afterEach(() => rm(directory, { recursive: true, force: true }))
 
@@ -96,6 +97,6 @@ describe('checkpoints in a directory', () => {
   })
 
   it('wants to keep at least two', () => {
-    expect(() => openDirectoryStore({ directory, keep: 1 })).toThrow(/at least 2/)
+    expect(() => openCheckpointStore({ objects: openDirectoryObjects(directory), keep: 1 })).toThrow(/at least 2/)
   })
 })
