@@ -35,12 +35,13 @@ class CountingTask {
     this.nextOffset = nextOffset
     this.state = state
   }
-  snapshot(): string {
-    return this.state
+  snapshotLines(): string[] {
+    return this.state.split(' ')
   }
-  restore(snapshot: string, nextOffset: number): void {
-    this.state = snapshot
+  *restoreLines(lines: Iterable<string>, nextOffset: number): Generator<void> {
+    this.state = [...lines].join(' ')
     this.nextOffset = nextOffset
+    yield
   }
 }
 

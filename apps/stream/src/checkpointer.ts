@@ -1,5 +1,7 @@
 import type { CheckpointStore } from '@km0/checkpoints'
+import { linesOf } from '@km0/pipelines'
 import type { Logger, PartHealth } from '@km0/runtime'
+import { inSteps } from './in-steps.ts'
 import type { PositionsMetrics } from './positions-metrics.ts'
 
 export const POSITIONS_PIPELINE = 'positions'
@@ -11,8 +13,10 @@ const RETRY_MS = 5_000
 export interface CheckpointedTask {
   readonly partition: number
   readonly nextOffset: number
-  snapshot(): string
-  restore(snapshot: string, nextOffset: number): void
+  /** Asked for one by one; nothing is applied before the last one is taken. */
+  snapshotLines(): Iterable<string>
+  /** Takes a state over in short steps. Throws when it does not fit. */
+  restoreLines(lines: Iterable<string>, nextOffset: number): Iterable<void>
 }
 
 /** Somebody has put another epoch in force while this process worked: what it would store or write is of before. */
@@ -80,7 +84,7 @@ export class Checkpointer {
     }
     this.#taken(partition)
     if (checkpoint === null) return false
-    task.restore(checkpoint.snapshot, checkpoint.offset)
+    await inSteps(task.restoreLines(linesOf(checkpoint.snapshot), checkpoint.offset))
     return true
   }
 
@@ -99,7 +103,8 @@ export class Checkpointer {
     const done = metrics.checkpointSeconds.startTimer()
     try {
       await this.#requireEpoch()
-      const bytes = await store.put({ pipeline, partition, offset: nextOffset, epoch, snapshot: task.snapshot() })
+      const snapshot = [...task.snapshotLines()].join('\n')
+      const bytes = await store.put({ pipeline, partition, offset: nextOffset, epoch, snapshot })
       metrics.checkpointBytes.set({ partition }, bytes)
     } catch (error) {
       if (error instanceof OtherEpochError) throw error
