@@ -272,9 +272,24 @@ it('exports a range and names its exact files', async () => {
   const folder = join(services.dataDir, 'exports')
   mkdirSync(folder, { recursive: true })
   const range = { table: POSITIONS, fromMs: START_MS + HOUR_MS, toMs: START_MS + 20 * HOUR_MS }
-  expect(await exportRows(lake, { ...range, format: 'parquet', file: join(folder, 'a.parquet') })).toBe(19)
-  expect(await exportRows(lake, { ...range, format: 'csv', file: join(folder, "it's.csv") })).toBe(19)
+  expect(await exportRows(lake, { ...range, format: 'parquet', path: join(folder, 'a.parquet') })).toMatchObject({ rows: 19 })
+  expect(await exportRows(lake, { ...range, format: 'csv', path: join(folder, "it's.csv") })).toMatchObject({ rows: 19 })
   expect(readFileSync(join(folder, "it's.csv"), 'utf8').trim().split('\n')).toHaveLength(20)
+  const delta = join(folder, 'delta')
+  const exported = await exportRows(lake, { ...range, format: 'delta', path: delta })
+  const log = readFileSync(join(delta, '_delta_log', '00000000000000000000.json'), 'utf8')
+    .trim()
+    .split('\n')
+  const added = log.map((line) => JSON.parse(line).add).filter((action) => action !== undefined)
+  expect(added.map(({ path }) => join(delta, decodeURIComponent(path)))).toEqual(exported.files)
+  expect(added.map(({ partitionValues, size }) => [partitionValues.event_day, size])).toEqual([
+    ['2026-09-14', statSync(exported.files[0] ?? '').size],
+    ['2026-09-15', statSync(exported.files[1] ?? '').size],
+  ])
+  const inDelta = await lake.use((connection) =>
+    connection.all(`SELECT kafka_offset::INTEGER AS o FROM read_parquet([${exported.files.map((file) => `'${file}'`)}]) ORDER BY 1`),
+  )
+  expect(inDelta).toEqual(Array.from({ length: 19 }, (_, index) => ({ o: index + 1 })))
   const files = await exactFiles(lake, POSITIONS)
   expect(files.every((file) => statSync(file).size > 0)).toBe(true)
   const counted = await lake.use((connection) =>

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { parseArgs } from 'node:util'
 import { exactFiles, exportRows, LAKE_TABLES, type LakeTable, tableNamed } from '@km0/lake'
 import { type Command, CommandError } from './command.ts'
@@ -16,28 +16,30 @@ function tableOption(name: string): LakeTable {
 export const lakeExport: Command = {
   words: ['lake', 'export'],
   summary: 'write a range of the lake into a file',
-  help: `km0 lake export --format parquet|csv --from TIME --to TIME --out FILE [--table positions]
+  help: `km0 lake export --format parquet|delta|csv --from TIME --to TIME --out PATH [--table positions]
 
-  Rows with from <= event time < to (dead letters: arrival time), in one file. TIME is a date, a time as ISO 8601 writes it, or ms since 1970.
-  Tables: ${NAMES}.
-  Delta is not written: no well-kept library writes it from Node, and DuckDB's own writer can neither create such a table nor fill more than
-  one day at a time. Spark, Flink and Polars read the lake's Parquet files as they are: \`km0 lake files\` lists them.
+  Rows with from <= event time < to (dead letters: arrival time). parquet and csv: one file. delta: a folder that Spark, Flink, Polars and
+  others read as a Delta table of one version, partitioned by event_day. PATH must not exist. TIME is a date, a time as ISO 8601 writes it, or ms
+  since 1970. Tables: ${NAMES}.
+  Prints exactly the files that hold the rows, one a line; what was done stands on standard error. Without copying anything, engines can read
+  the lake's own Parquet files: \`km0 lake files\` lists them.
   ${LAKE_ADDRESS_HELP}`,
   run: async (args) => {
     const text = { type: 'string' } as const
     const options = { format: text, from: text, to: text, out: text, table: { ...text, default: 'positions' } }
     const { values } = parseArgs({ args: [...args], options })
     const { format, from, to, out } = values
-    if (format === 'delta') throw new CommandError('delta is not written; take --format parquet, or the files that `km0 lake files` lists')
-    if (format !== 'parquet' && format !== 'csv') throw new CommandError('say --format parquet or --format csv')
+    if (format !== 'parquet' && format !== 'csv' && format !== 'delta') throw new CommandError('say --format parquet, delta or csv')
     if (from === undefined || to === undefined || out === undefined) throw new CommandError('--from, --to and --out are needed')
-    const file = resolve(out)
-    if (existsSync(file)) throw new CommandError(`${file} exists already`)
+    const path = resolve(out)
+    if (existsSync(path)) throw new CommandError(`${path} exists already`)
+    if (!existsSync(dirname(path))) throw new CommandError(`there is no folder ${dirname(path)}`)
     const range = { fromMs: instantOf('from', from), toMs: instantOf('to', to) }
     if (range.fromMs >= range.toMs) throw new CommandError('--from must be before --to')
     const table = tableOption(values.table)
-    const rows = await withLake(true, (lake) => exportRows(lake, { table, format, ...range, file }))
-    process.stdout.write(`${rows} rows of ${table.name} in ${file}\n`)
+    const { rows, files } = await withLake(true, (lake) => exportRows(lake, { table, format, ...range, path }))
+    process.stdout.write(files.map((file) => `${file}\n`).join(''))
+    process.stderr.write(`${rows} rows of ${table.name} in ${format === 'delta' ? `the Delta table ${path}` : path}\n`)
     return 0
   },
 }
