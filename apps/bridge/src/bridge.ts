@@ -27,6 +27,7 @@ export class Bridge {
   readonly #parts: BridgeParts
   readonly #counters: BridgeCounters
   readonly #instance: string
+  #tenures = 0
   readonly #startedMs = Date.now()
   #lease: Lease | null = null
   #tenure: Tenure | null = null
@@ -80,12 +81,14 @@ export class Bridge {
 
   #begin(): void {
     const { settings, log, logger, onFatal } = this.#parts
+    this.#tenures += 1
     const tenure: Tenure = new Tenure({
       settings,
       log,
       logger,
       counters: this.#counters,
-      instance: this.#instance,
+      // What a tenure has received and not written goes to the next one: each counts for itself.
+      instance: this.#tenures === 1 ? this.#instance : `${this.#instance}/${this.#tenures}`,
       isActive: () => this.#tenure === tenure && (this.#lease === null || this.#lease.state() === 'held'),
       onFatal,
     })

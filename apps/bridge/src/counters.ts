@@ -49,6 +49,7 @@ export class BridgeCounters {
   /** Also in heartbeats: cumulative since the start of this instance. */
   receivedTotal = 0
   mergedTotal = 0
+  clockTotal = 0
 
   constructor(metrics: Registry) {
     const counter = (name: string, help: string) => new Counter({ name: `km0_bridge_${name}_total`, help, registers: [metrics] })

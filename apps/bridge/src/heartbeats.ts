@@ -7,7 +7,7 @@ import type { PartitionInForce, WatermarkSettings } from './settings-in-force.ts
 export interface ControlParts {
   readonly queue: IntakeQueue
   readonly counters: BridgeCounters
-  /** Name of this instance, in every heartbeat. */
+  /** Name of this tenure, in every heartbeat: what it tells counts from the start of the tenure. */
   readonly instance: string
   /** MQTT client id, by which bridges that share a fleet are told apart. */
   readonly clientId: string
@@ -20,9 +20,13 @@ export class ControlWriter {
   readonly #parts: ControlParts
   #inForce: ReadonlyMap<number, PartitionInForce> = new Map()
   #lastBeatMs: number | null = null
+  /** What the process had counted before: its earlier tenures told that under other names. */
+  readonly #before: { readonly received: number; readonly merged: number; readonly clock: number }
 
   constructor(parts: ControlParts) {
     this.#parts = parts
+    const { receivedTotal: received, mergedTotal: merged, clockTotal: clock } = parts.counters
+    this.#before = { received, merged, clock }
   }
 
   /** Clock time of the last heartbeat; null before the first. */
@@ -46,8 +50,9 @@ export class ControlWriter {
       data_ms: ms,
       pont: instance,
       client: clientId,
-      rebuts: counters.receivedTotal,
-      bessons: counters.mergedTotal,
+      rebuts: counters.receivedTotal - this.#before.received,
+      bessons: counters.mergedTotal - this.#before.merged,
+      tics: counters.clockTotal - this.#before.clock,
       retard_ms: watermark.delayMs,
       marge_ms: watermark.allowedLatenessMs,
       ...(playing ? { rellotge: 'reproduccio' } : {}),

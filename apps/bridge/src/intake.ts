@@ -113,6 +113,8 @@ export class Intake {
       this.#refuse(key, topic, payload, { reason: 'camps', detail: tick.detail }, acknowledger)
       return
     }
+    // Before its heartbeats: they tell of it.
+    this.#parts.counters.clockTotal += 1
     for (const ms of tick.heartbeatsMs) this.#parts.beat(ms)
     this.#push(key, topic, payload, [], acknowledger)
     this.#parts.onClock()

@@ -56,6 +56,30 @@ describe('play mode', () => {
     expect(records.filter(({ value }) => value?.includes('batec') === true)).toHaveLength(11 * PARTITIONS)
   })
 
+  it('tells in each heartbeat what it had received: as many records stand before it, but for twins, ticks and what is refused', async () => {
+    const sender = new RecordingSender()
+    const { pipeline } = build(sender, { ...play, KM0_BRIDGE_BATCH_RECORDS: '7' })
+    pipeline.know(emptyLog())
+    for (const [index, message] of recording().entries()) {
+      pipeline.take(message)
+      if (index % 5 === 0) pipeline.take(message)
+      if (index % 11 === 0) pipeline.take(delivery(positionTopic('a'), `broken ${index}`))
+      if (index % 13 === 0) await settle()
+    }
+    await pipeline.stop(5_000)
+    let messages = 0
+    let beats = 0
+    for (const { key, value, partition } of sender.stored) {
+      const { tipus, motiu, rebuts, bessons, tics } = JSON.parse(value?.toString() ?? '')
+      if (key !== null || motiu !== undefined) messages += 1
+      if (tipus !== 'batec' || partition !== 0) continue
+      expect(rebuts - bessons - tics).toBe(messages)
+      expect(bessons).toBeGreaterThan(0)
+      beats += 1
+    }
+    expect(beats).toBe(11)
+  })
+
   it('lets positions wait unacknowledged for the first tick, behind the settings', async () => {
     const sender = new RecordingSender()
     const { pipeline } = build(sender, play)

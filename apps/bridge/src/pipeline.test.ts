@@ -228,6 +228,7 @@ describe('pipeline on the machine’s clock', () => {
       client: 'km0-pont',
       rebuts: 1,
       bessons: 0,
+      tics: 0,
       retard_ms: 45_000,
       marge_ms: 0,
     })

@@ -12,6 +12,8 @@ export interface HeartbeatValue {
   readonly rebuts?: number
   /** Redeliveries that were merged with what was queued or stored already. */
   readonly bessons?: number
+  /** Messages of the player's clock: received, and no record of the log. */
+  readonly tics?: number
   /** Settings in force, so that a bridge that starts finds them without reading the log back to its start. */
   readonly retard_ms?: number
   readonly marge_ms?: number

@@ -47,6 +47,8 @@ export const LEDGER_CAUSES = {
   notInJournal: 'fora-del-diari',
   /** Older than what the journal still holds. */
   beforeJournal: 'abans-del-diari',
+  /** Records of the bridge's own: heartbeats and settings. */
+  ownRecords: 'propis',
   /** Published in a format that the bridge rewrites: it cannot be found by its bytes. */
   otherFormat: 'altre-format',
   /** Dead letters of the bridge: they are no record of the positions. */
@@ -92,7 +94,10 @@ export interface LedgerLine {
   readonly change: number
 }
 
-/** From one station to another: `fromCount + Σ change + unnamed = toCount`. */
+/**
+ * From one station to another: `fromCount + Σ change + unnamed = toCount`. `fromCount` is the part of the station that goes there: of all that
+ * was judged, only what is late goes to the late side output.
+ */
 export interface LedgerStep {
   readonly from: LedgerStationName
   readonly to: LedgerStationName

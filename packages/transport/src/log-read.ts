@@ -73,6 +73,12 @@ export async function startOffsets(client: LogClient, topic: string): Promise<Ma
   return new Map(bounds.map(({ partition, low }) => [partition, toOffset(low)]))
 }
 
+/** Offset of the first record of each partition whose timestamp is `timestampMs` or later; the end where there is none. */
+export async function offsetsAt(client: LogClient, topic: string, timestampMs: number): Promise<Map<number, number>> {
+  const places = await client.withAdmin((admin) => admin.fetchTopicOffsetsByTimestamp(topic, timestampMs))
+  return new Map(places.map(({ partition, offset }) => [partition, toOffset(offset)]))
+}
+
 /** Hands one batch at a time from the reader to the iterator; the reader waits until it is taken. */
 class Handoff {
   readonly #idleTimeoutMs: number

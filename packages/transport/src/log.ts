@@ -3,7 +3,7 @@ import { type Admin, Kafka, logLevel } from 'kafkajs'
 import { consumePartitions, type PartitionConsumer, type PartitionConsumerOptions } from './log-consumer.ts'
 import { LogRefusedError, typedError } from './log-errors.ts'
 import { type LogProducer, openProducer, type ProducerOptions } from './log-producer.ts'
-import { endOffsets, type ReadBatch, type ReadOptions, readTopic, startOffsets } from './log-read.ts'
+import { endOffsets, offsetsAt, type ReadBatch, type ReadOptions, readTopic, startOffsets } from './log-read.ts'
 import { toOffset } from './log-record.ts'
 import { type LogClient, type TailHandle, type TailOptions, tailTopic } from './log-tail.ts'
 import { countPartitions, ensureTopics, type TopicOverride } from './log-topics.ts'
@@ -43,6 +43,8 @@ export interface Log {
   /** Offset after the newest record of each partition. */
   endOffsets(topic: string): Promise<Map<number, number>>
   startOffsets(topic: string): Promise<Map<number, number>>
+  /** Offset of the first record of each partition whose timestamp is `timestampMs` or later; the end where there is none. */
+  offsetsAt(topic: string, timestampMs: number): Promise<Map<number, number>>
   /** Committed offsets of a group; partitions without one are absent. */
   committedOffsets(groupId: string, topic: string): Promise<Map<number, number>>
   /** The same with what was stored beside each offset. */
@@ -125,6 +127,10 @@ class KafkaLog implements Log, LogClient {
 
   startOffsets(topic: string): Promise<Map<number, number>> {
     return startOffsets(this, topic)
+  }
+
+  offsetsAt(topic: string, timestampMs: number): Promise<Map<number, number>> {
+    return offsetsAt(this, topic, timestampMs)
   }
 
   async committedOffsets(groupId: string, topic: string): Promise<Map<number, number>> {
