@@ -1,8 +1,13 @@
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 /** Commands for people find the running platform's services in it (packages/cli). */
 const FILE = 'run.json'
+/** Held for the moment in which a stale lock is taken away. */
+const TAKING = 'run.taking'
+/** A lock is made and then filled: one that is not readable may be young. */
+const YOUNG_MS = 2_000
+const WAIT_MS = 20
 
 /**
  * What is known of the platform that runs on a data folder.
@@ -45,6 +50,56 @@ export function whoRuns(folder) {
 }
 
 /**
+ * Makes a file that was not there. False when it was.
+ * @param {string} file
+ * @param {string} text
+ */
+function create(file, text) {
+  try {
+    writeFileSync(file, text, { flag: 'wx', mode: 0o600 })
+    return true
+  } catch (error) {
+    if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EEXIST') throw error
+    return false
+  }
+}
+
+/** @param {string} file */
+function isYoung(file) {
+  try {
+    return Date.now() - statSync(file).mtimeMs < YOUNG_MS
+  } catch {
+    return false
+  }
+}
+
+/** @param {string} file */
+function isWhole(file) {
+  try {
+    JSON.parse(readFileSync(file, 'utf8'))
+    return true
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Takes a stale lock away, so that nobody takes away what another has just made in its place: one at a time, and each looks again.
+ * @param {string} folder
+ */
+function removeStale(folder) {
+  const taking = join(folder, TAKING)
+  if (!create(taking, '')) {
+    // Whoever makes it takes it away in the same breath, or died over it.
+    if (!isYoung(taking)) rmSync(taking, { force: true })
+    return
+  }
+  const file = join(folder, FILE)
+  if (whoRuns(folder) === null && (isWhole(file) || !isYoung(file))) rmSync(file, { force: true })
+  rmSync(taking, { force: true })
+}
+
+/**
  * Takes the folder for this process. Returns who has it when somebody else does, null when it is ours. A stale lock is taken over.
  * @param {string} folder
  * @returns {Running | null}
@@ -54,15 +109,11 @@ export function takeLock(folder) {
   const file = join(folder, FILE)
   const mine = JSON.stringify({ pid: process.pid, startTicks: startTicks(process.pid), url: null })
   for (;;) {
-    try {
-      writeFileSync(file, mine, { flag: 'wx', mode: 0o600 })
-      return null
-    } catch (error) {
-      if (/** @type {NodeJS.ErrnoException} */ (error).code !== 'EEXIST') throw error
-    }
+    if (create(file, mine)) return null
     const other = whoRuns(folder)
     if (other !== null) return other
-    rmSync(file, { force: true })
+    removeStale(folder)
+    Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, WAIT_MS)
   }
 }
 

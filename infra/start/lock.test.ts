@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { afterAll, describe, expect, it } from 'vitest'
 import { announce, releaseLock, takeLock, whoRuns } from './lock.mjs'
 
@@ -39,7 +40,42 @@ describe('the lock of a data folder', () => {
   it('is taken over when its file is broken', () => {
     const folder = join(root, 'd')
     takeLock(folder)
-    writeFileSync(join(folder, 'run.json'), '{"pid":')
+    const file = join(folder, 'run.json')
+    writeFileSync(file, '{"pid":')
+    utimesSync(file, 1, 1)
     expect(takeLock(folder)).toBeNull()
+  })
+
+  // Each process tries in the same instant, says whether it has got the lock, and stays until all have.
+  const contend = async (folder: string, count: number) => {
+    const module = JSON.stringify(join(import.meta.dirname, 'lock.mjs'))
+    const code = `
+      import { takeLock } from ${module}
+      process.stdin.once('data', () => console.log(takeLock(process.argv[1]) === null ? 'mine' : 'other'))
+      console.log('ready')`
+    const children = Array.from({ length: count }, () =>
+      spawn(process.execPath, ['--input-type=module', '-e', code, folder], { stdio: ['pipe', 'pipe', 'inherit'] }),
+    )
+    const said = children.map(({ stdout }) => createInterface(stdout)[Symbol.asyncIterator]())
+    const next = () => Promise.all(said.map(async (lines) => (await lines.next()).value as string))
+    expect(new Set(await next())).toEqual(new Set(['ready']))
+    for (const { stdin } of children) stdin.write('go\n')
+    const got = await next()
+    for (const { stdin } of children) stdin.end()
+    await Promise.all(children.map((child) => new Promise((resolve) => child.once('close', resolve))))
+    return got
+  }
+
+  it('goes to exactly one of several that start on an empty folder', async () => {
+    const got = await contend(join(root, 'e'), 6)
+    expect(got.filter((word) => word === 'mine')).toHaveLength(1)
+  })
+
+  it('goes to exactly one of several that find a stale one', async () => {
+    const folder = join(root, 'f')
+    mkdirSync(folder)
+    writeFileSync(join(folder, 'run.json'), JSON.stringify({ pid: process.pid, startTicks: '1', url: null }))
+    const got = await contend(folder, 6)
+    expect(got.filter((word) => word === 'mine')).toHaveLength(1)
   })
 })

@@ -200,6 +200,29 @@ describe('tail', () => {
     expect(errors).toEqual([new TypeError('a bug')])
   })
 
+  it('begins at the start of a log that ends before the offset it was told, and says so', async () => {
+    const topic = await newTopic({ partitions: 2 })
+    await write(topic, ['0', '1', '2'])
+    await write(topic, ['a'], 1)
+    const others: number[][] = []
+    const got: string[] = []
+    const tail = await log.tailTopic({
+      topic,
+      from: new Map([
+        [0, 5_000],
+        [1, 1],
+      ]),
+      onBatch: (records) => void got.push(...records.map(({ value }) => String(value))),
+      onOtherLog: (...told) => others.push(told),
+    })
+    await until('what is there', () => got.length === 3)
+    await write(topic, ['b'], 1)
+    await until('the new record', () => got.length === 4)
+    await tail.close()
+    expect(others).toEqual([[0, 5_000, 3]])
+    expect(got).toEqual(['0', '1', '2', 'b'])
+  })
+
   it('ends when its signal says so', async () => {
     const topic = await newTopic()
     const stopping = new AbortController()

@@ -5,8 +5,13 @@ import { type LogRecord, toLogRecord, toOffset } from './log-record.ts'
 
 export interface TailOptions {
   readonly topic: string
-  /** Next offset of each partition; a partition that is not named begins at the log's start. */
+  /**
+   * Next offset of each partition; a partition that is not named begins at the log's start. So does one whose log ends before its offset:
+   * it is another log, and nothing of it is known.
+   */
   readonly from: 'start' | 'end' | ReadonlyMap<number, number>
+  /** A partition ends before its offset in `from`, and is read from its start. */
+  readonly onOtherLog?: (partition: number, wantedOffset: number, endOffset: number) => void
   /** Records of one partition, in order, never none. The next batch waits until it resolves. An error ends the reader. */
   readonly onBatch: (records: readonly LogRecord[], partition: number) => Promise<void> | void
   /** Called once, when everything that the topic held at the start has been read. */
@@ -44,9 +49,14 @@ export async function tailTopic(client: LogClient, options: TailOptions): Promis
   const goal = new Map<number, number>()
   for (const { partition, low, high } of bounds) {
     const first = toOffset(low)
-    const wanted = options.from === 'start' ? first : options.from === 'end' ? toOffset(high) : (options.from.get(partition) ?? first)
+    const end = toOffset(high)
+    let wanted = options.from === 'start' ? first : options.from === 'end' ? end : (options.from.get(partition) ?? first)
+    if (wanted > end) {
+      options.onOtherLog?.(partition, wanted, end)
+      wanted = first
+    }
     next.set(partition, wanted)
-    if (wanted < toOffset(high) && first < toOffset(high)) goal.set(partition, toOffset(high))
+    if (wanted < end && first < end) goal.set(partition, end)
   }
   const tail = new Tail(client, options, next, goal)
   await tail.start()

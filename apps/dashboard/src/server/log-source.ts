@@ -1,10 +1,12 @@
 import {
   type AcknowledgementView,
+  decodeBattery,
   decodeLiveValue,
   decodeMarkValue,
   decodePanelValue,
   decodeSource,
   EVERYTHING,
+  type OutagesView,
   type Scope,
   TOPICS,
   type TrailPoint,
@@ -13,6 +15,7 @@ import type { Serving } from '@km0/serving'
 import type { Log, LogRecord, TailHandle } from '@km0/transport'
 import type { PanelEvent } from './panel-events.ts'
 import type { PanelSource, SourceHealth } from './panel-source.ts'
+import { SourceEnds } from './source-ends.ts'
 import { storedEvents } from './stored-events.ts'
 
 /** How often the register is read again: an import shows after this at the latest. Also how the store's health is known. */
@@ -49,20 +52,24 @@ export class LogSource implements PanelSource {
   /** By topic: what was wrong last, and when. A topic that was never reached stays in trouble. */
   readonly #logTrouble = new Map<string, { readonly text: string; readonly untilMs: number }>()
   #readingRegister = false
+  readonly #sourceEnds: SourceEnds
 
   constructor(options: LogSourceOptions) {
     this.#options = options
+    this.#sourceEnds = new SourceEnds(() => options.log.endOffsets(TOPICS.positions.name))
   }
 
   async start(give: (event: PanelEvent) => void): Promise<void> {
     const topic = TOPICS.panel.name
     const live = this.#tail(TOPICS.live.name, 'start', give, (text, record) => {
       const value = decodeLiveValue(text)
-      return value === null ? null : { kind: 'point', value, source: decodeSource(record.headers) }
+      if (value === null) return null
+      return { kind: 'point', value, source: decodeSource(record.headers), batteryPercent: decodeBattery(record.headers) }
     })
     const marks = this.#tail(TOPICS.marks.name, 'start', give, (text) => {
       const value = decodeMarkValue(text)
-      return value === null ? null : { kind: 'mark', value }
+      if (value === null) return null
+      return 'tipus' in value ? { kind: 'outage', value } : { kind: 'mark', value }
     })
     // The marks tell what time it is for the player's clock, and so which windows are the last ones.
     await marks
@@ -97,6 +104,14 @@ export class LogSource implements PanelSource {
 
   async readTrail(scope: Scope, van: string, fromMs: number, toMs: number): Promise<readonly TrailPoint[]> {
     return this.#options.serving.readTrack(scope, van, { fromMs, toMs, maxPoints: TRAIL_MAX_POINTS })
+  }
+
+  async readOutages(scope: Scope, fromMs: number, toMs: number): Promise<OutagesView> {
+    return this.#options.serving.readOutages(scope, { fromMs, toMs })
+  }
+
+  endOffsets(): ReadonlyMap<number, number> | null {
+    return this.#sourceEnds.before()
   }
 
   health(): Readonly<Record<string, SourceHealth>> {
@@ -139,10 +154,16 @@ export class LogSource implements PanelSource {
           },
           onCaughtUp: () => caughtUp(),
           onTrouble: (error) => this.#logFailed(topic, error, TROUBLE_OVER_MS),
+          onOtherLog: (partition, wanted, end) =>
+            this.#options.onTrouble(
+              new Error(`partition ${partition} ends at ${end}, before ${wanted}, which the store has read: it is another log`),
+              `reading ${topic} from its start`,
+            ),
           onError: (error) => this.#options.onFatal(error),
         }),
     )
     if (handle === null) return
+    if (this.#stopped.signal.aborted) return handle.close()
     this.#logTrouble.delete(topic)
     this.#tails.push(handle)
     await done
