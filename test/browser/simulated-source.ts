@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs'
-import type { AcknowledgementView, Depot, RegisteredVan, Scope, SourcePosition, TrailPoint } from '@km0/contracts'
+import type { AcknowledgementView, Depot, OutagesView, OutageValue, RegisteredVan, Scope, SourcePosition, TrailPoint } from '@km0/contracts'
 import type { PanelEvent } from '../../apps/dashboard/src/server/panel-events.ts'
 import type { PanelSource, SourceHealth } from '../../apps/dashboard/src/server/panel-source.ts'
 import { kilometresBetween, SimulatedVan, type Town } from './simulated-fleet.ts'
@@ -79,6 +79,14 @@ export class SimulatedSource implements PanelSource {
 
   async readTrail(): Promise<readonly TrailPoint[]> {
     return []
+  }
+
+  async readOutages(_scope: Scope, fromMs: number, toMs: number): Promise<OutagesView> {
+    return { fromMs, toMs, outages: [], silences: { counted: 0, overOutages: 0 } }
+  }
+
+  endOffsets(): ReadonlyMap<number, number> | null {
+    return null
   }
 
   health(): Readonly<Record<string, SourceHealth>> {

@@ -1,11 +1,25 @@
-import type { FeedView, MarkValue, PartitionFeed } from '@km0/contracts'
+import {
+  DEFAULT_OUTAGE_AFTER_MS,
+  type FeedTrouble,
+  type FeedView,
+  type MarkValue,
+  type OutageCause,
+  type PartitionFeed,
+} from '@km0/contracts'
 
-/** Without a heartbeat for longer than this, silence says nothing about vans (design, heartbeats). */
-export const STALE_AFTER_MS = 60_000
+/** Finds why nothing comes from these partitions; `whole`: from none. */
+export type FindCause = (partitions: readonly number[], whole: boolean) => OutageCause
+
+const UNKNOWN: FindCause = (_partitions, whole) => (whole ? 'unknown' : 'partition')
 
 /** How far each source partition has come, from `repartiment.marques`. Marks only move forward, by (epoch, offset). */
 export class FeedState {
+  readonly #outageAfterMs: number
   readonly #marks = new Map<number, MarkValue>()
+
+  constructor(outageAfterMs = DEFAULT_OUTAGE_AFTER_MS) {
+    this.#outageAfterMs = outageAfterMs
+  }
 
   /** True when the mark is news. */
   apply(mark: MarkValue): boolean {
@@ -20,7 +34,12 @@ export class FeedState {
     return newest([...this.#marks.values()].map((mark) => mark.darrer_registre_ms))
   }
 
-  view(nowMs: number): FeedView {
+  /** Next offset that the stream job reads, by partition. */
+  nextOffsets(): Map<number, number> {
+    return new Map([...this.#marks.values()].map((mark) => [mark.particio, mark.offset]))
+  }
+
+  view(nowMs: number, findCause: FindCause = UNKNOWN): FeedView {
     const partitions: PartitionFeed[] = [...this.#marks.values()]
       .sort((a, b) => a.particio - b.particio)
       .map((mark) => ({
@@ -31,9 +50,20 @@ export class FeedState {
         newestRecordMs: mark.darrer_registre_ms,
       }))
     const heartbeatMs = newest(partitions.map((partition) => partition.newestHeartbeatMs))
-    if (heartbeatMs === null) return { state: 'none', noDataSinceMs: null, partitions }
-    if (nowMs - heartbeatMs > STALE_AFTER_MS) return { state: 'stale', noDataSinceMs: heartbeatMs, partitions }
-    return { state: 'live', noDataSinceMs: null, partitions }
+    if (heartbeatMs === null) return { state: 'none', noDataSinceMs: null, trouble: null, partitions }
+    const trouble = this.#trouble(partitions, nowMs, findCause)
+    if (nowMs - heartbeatMs > this.#outageAfterMs) return { state: 'stale', noDataSinceMs: heartbeatMs, trouble, partitions }
+    return { state: 'live', noDataSinceMs: null, trouble, partitions }
+  }
+
+  /** The outage that lasts, told as one however many partitions are in it; null when there is none. */
+  #trouble(partitions: readonly PartitionFeed[], nowMs: number, findCause: FindCause): FeedTrouble | null {
+    const deaf = partitions.filter(({ newestHeartbeatMs: ms }) => ms !== null && nowMs - ms > this.#outageAfterMs)
+    const sinceMs = newest(deaf.map((partition) => partition.newestHeartbeatMs))
+    if (sinceMs === null) return null
+    const names = deaf.map(({ partition }) => partition)
+    const whole = deaf.length === partitions.filter(({ newestHeartbeatMs }) => newestHeartbeatMs !== null).length
+    return { cause: findCause(names, whole), sinceMs, partitions: whole ? null : names }
   }
 }
 

@@ -1,4 +1,4 @@
-import type { FeedView, HealthReport } from '@km0/contracts'
+import type { FeedView, HealthReport, OutageCause } from '@km0/contracts'
 import type { SourceHealth } from './panel-source.ts'
 
 /** The bridge holds its first heartbeat back for 30 s, and a broker may need as long to be back: before this a silent feed is no fault. */
@@ -29,16 +29,28 @@ export function panelHealth(given: {
 }
 
 function feedPart(feed: FeedView, nowMs: number, uptimeMs: number): Part {
-  if (feed.state === 'live') {
-    const behind = feed.partitions.filter((partition) => (partition.newestHeartbeatMs ?? 0) < nowMs - QUIET_START_MS)
-    if (behind.length === 0 || uptimeMs < QUIET_START_MS) return { status: 'ok' }
-    return { status: 'degraded', detail: `no heartbeat from partition ${behind.map((p) => p.partition).join(', ')}` }
+  const { trouble } = feed
+  if (uptimeMs < QUIET_START_MS)
+    return feed.state === 'live' ? { status: 'ok' } : { status: 'ok', detail: 'waiting for the first heartbeat' }
+  if (feed.state === 'live' && trouble === null) return { status: 'ok' }
+  if (trouble !== null && trouble.partitions !== null) {
+    return { status: 'degraded', detail: `no heartbeat from partition ${trouble.partitions.join(', ')}: ${CAUSES[trouble.cause]}` }
   }
   const newestMs = Math.max(0, ...feed.partitions.map((partition) => partition.newestRecordMs ?? 0))
-  if (uptimeMs < QUIET_START_MS) return { status: 'ok', detail: 'waiting for the first heartbeat' }
   if (nowMs - newestMs < QUIET_START_MS) return { status: 'ok', detail: 'records arrive, heartbeats are held back' }
-  if (feed.noDataSinceMs === null) return { status: 'degraded', detail: 'nothing has ever arrived' }
-  return { status: 'degraded', detail: `no data since ${new Date(feed.noDataSinceMs).toISOString()}` }
+  if (trouble === null) return { status: 'degraded', detail: 'nothing has ever arrived' }
+  return { status: 'degraded', detail: `no data since ${new Date(trouble.sinceMs).toISOString()}: ${CAUSES[trouble.cause]}` }
+}
+
+const CAUSES: Readonly<Record<OutageCause, string>> = {
+  broker: 'the bridge has no connection to the MQTT broker',
+  bridge: 'the bridge does not answer',
+  kafka: 'Kafka does not answer',
+  stream: 'the stream job does not answer',
+  behind: 'the stream job is behind',
+  'catching-up': 'the bridge waits until what vans have saved up is in',
+  partition: 'nobody says why',
+  unknown: 'nobody says why',
 }
 
 function panelPart(loaded: boolean, vansHeard: number): Part {

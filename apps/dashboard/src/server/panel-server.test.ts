@@ -47,6 +47,13 @@ class ToldSource implements PanelSource {
   async readTrail() {
     return [[2.7, 42, NOW - 60_000] as const]
   }
+  async readOutages(_scope: unknown, fromMs: number, toMs: number) {
+    if (this.storeIsAway) throw new Error('away')
+    return { fromMs, toMs, outages: [], silences: { counted: 2, overOutages: 1 } }
+  }
+  endOffsets() {
+    return null
+  }
   health() {
     return { kafka: { status: 'ok' as const } }
   }

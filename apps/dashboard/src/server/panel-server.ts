@@ -4,6 +4,8 @@ import type { AcknowledgementView, Scope } from '@km0/contracts'
 import { Counter, closeServer, Gauge, listen, type Registry } from '@km0/runtime'
 import { Server as SocketServer } from 'socket.io'
 import { checkHost, checkOrigin, Refusal } from './guard.ts'
+import { findCause } from './outage-cause.ts'
+import { outagesRoutes } from './outages-rest.ts'
 import { panelHealth } from './panel-health.ts'
 import { PanelHub, type PanelSockets } from './panel-hub.ts'
 import type { PanelSource } from './panel-source.ts'
@@ -66,8 +68,16 @@ export async function startPanelServer(options: PanelServerOptions): Promise<Pan
     next()
   })
   const programs = new ProgramsHealth(options.programs ?? new Map())
+  state.explainWith((partitions, whole) =>
+    findCause(partitions, whole, {
+      programs: programs.reports(),
+      source: options.source.health(),
+      endOffsets: options.source.endOffsets(),
+      nextOffsets: state.nextOffsets(),
+    }),
+  )
   const hub = new PanelHub({ state, sockets, machineNowMs })
-  const counted = instruments(options.metrics, state, hub)
+  const counted = instruments(options.metrics, state, hub, machineNowMs)
   const rest = createRest({
     state,
     machineNowMs,
@@ -87,7 +97,13 @@ export async function startPanelServer(options: PanelServerOptions): Promise<Pan
       return stored
     },
     readTrail: (scope, van, fromMs, toMs) => options.source.readTrail(scope, van, fromMs, toMs),
-    ...(options.extension === undefined ? {} : { routes: options.extension.routes }),
+    routes: new Map([
+      ...outagesRoutes({
+        read: (scope, fromMs, toMs) => options.source.readOutages(scope, fromMs, toMs),
+        nowMs: () => state.nowMs(machineNowMs()),
+      }),
+      ...(options.extension?.routes ?? []),
+    ]),
   })
 
   const pages = await options.pages(server)
@@ -153,13 +169,22 @@ function isOurs(request: IncomingMessage, allowedNames: readonly string[]): bool
   }
 }
 
-function instruments(metrics: Registry, state: PanelState, hub: PanelHub): Counter<'kind' | 'news'> {
+function instruments(metrics: Registry, state: PanelState, hub: PanelHub, machineNowMs: () => number): Counter<'kind' | 'news'> {
   new Gauge({
     name: 'km0_panel_browsers',
     help: 'Browsers connected to the panel.',
     registers: [metrics],
     collect() {
       this.set(hub.connected)
+    },
+  })
+  new Gauge({
+    name: 'km0_panel_deaf_partitions',
+    help: 'Source partitions of which no heartbeat is known for too long: an outage of ours.',
+    registers: [metrics],
+    collect() {
+      const { trouble, partitions } = state.feed(machineNowMs())
+      this.set(trouble === null ? 0 : (trouble.partitions ?? partitions).length)
     },
   })
   new Gauge({

@@ -1,4 +1,4 @@
-import type { AcknowledgementView, Scope, TrailPoint } from '@km0/contracts'
+import type { AcknowledgementView, OutagesView, Scope, TrailPoint } from '@km0/contracts'
 import type { PanelEvent } from './panel-events.ts'
 
 /** How one thing that a source stands on is doing. */
@@ -16,6 +16,10 @@ export interface PanelSource {
   acknowledge(scope: Scope, view: AcknowledgementView): Promise<boolean>
   /** Where a van was, oldest first: what is stored from before this process began to listen. */
   readTrail(scope: Scope, van: string, fromMs: number, toMs: number): Promise<readonly TrailPoint[]>
+  /** Outages of ours and silences in a span, as they are stored. */
+  readOutages(scope: Scope, fromMs: number, toMs: number): Promise<OutagesView>
+  /** End of each source partition as it was some seconds ago; null while that is not known. Must be quick: it is asked while nothing is heard. */
+  endOffsets(): ReadonlyMap<number, number> | null
   /** By part: `kafka`, `postgres`. Must be quick. */
   health(): Readonly<Record<string, SourceHealth>>
 }

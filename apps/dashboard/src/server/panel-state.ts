@@ -1,22 +1,26 @@
-import type {
-  AcknowledgementView,
-  Depot,
-  DistanceValue,
-  DistanceView,
-  FeedView,
-  LiveValue,
-  PanelClock,
-  PanelDelta,
-  PanelPoint,
-  PanelSnapshot,
-  RegisteredVan,
-  Scope,
-  SignalValue,
-  SignalView,
-  SourcePosition,
-  TrailView,
+import {
+  type AcknowledgementView,
+  DEFAULT_PANEL_LIMITS,
+  type Depot,
+  type DistanceValue,
+  type DistanceView,
+  type FeedView,
+  type LiveValue,
+  type OutageValue,
+  type PanelClock,
+  type PanelDelta,
+  type PanelLimits,
+  type PanelPoint,
+  type PanelSnapshot,
+  type RegisteredVan,
+  type Scope,
+  type SignalValue,
+  type SignalView,
+  type SourcePosition,
+  type TrailView,
 } from '@km0/contracts'
-import { FeedState } from './feed-state.ts'
+import { FeedState, type FindCause } from './feed-state.ts'
+import { OutageBook } from './outage-book.ts'
 import type { PanelEvent } from './panel-events.ts'
 import type { PlaceOf } from './places.ts'
 import { mayPass } from './scope.ts'
@@ -34,6 +38,7 @@ interface KnownPoint {
   readonly value: LiveValue
   readonly source: SourcePosition | null
   readonly place: string | null
+  readonly batteryPercent: number | null
 }
 interface KnownSignal {
   readonly value: SignalValue
@@ -51,6 +56,7 @@ export interface Changes {
   /** The register changed: whose van is whose may differ, so browsers get a snapshot instead of a delta. */
   readonly everything: boolean
   readonly feed: FeedView | null
+  readonly outages: boolean
   readonly points: readonly string[]
   readonly signals: readonly string[]
   readonly distances: readonly (readonly [van: string, windowEndMs: number])[]
@@ -65,7 +71,10 @@ export interface Changes {
 export class PanelState {
   #clock: PanelClock
   readonly #placeOf: PlaceOf
-  readonly #feed = new FeedState()
+  readonly #limits: PanelLimits
+  readonly #feed: FeedState
+  readonly #outages = new OutageBook()
+  #findCause: FindCause | undefined
   readonly #trails = new Trails()
   readonly #points = new Map<string, KnownPoint>()
   readonly #signals = new Map<string, KnownSignal>()
@@ -78,14 +87,27 @@ export class PanelState {
   #sequence = 0
   #sentFeed = ''
   #everything = false
+  #dirtyOutages = false
   readonly #dirtyPoints = new Set<string>()
   readonly #dirtySignals = new Set<string>()
   readonly #dirtyDistances = new Map<string, Set<number>>()
   #dirtyAcknowledgements: AcknowledgementView[] = []
 
-  constructor(options: { readonly clock: PanelClock; readonly placeOf: PlaceOf }) {
+  constructor(options: { readonly clock: PanelClock; readonly placeOf: PlaceOf; readonly limits?: PanelLimits }) {
     this.#clock = options.clock
     this.#placeOf = options.placeOf
+    this.#limits = options.limits ?? DEFAULT_PANEL_LIMITS
+    this.#feed = new FeedState(this.#limits.outageAfterMs)
+  }
+
+  /** Who is asked why nothing is heard. */
+  explainWith(findCause: FindCause): void {
+    this.#findCause = findCause
+  }
+
+  /** Next offset that the stream job reads, by source partition. */
+  nextOffsets(): Map<number, number> {
+    return this.#feed.nextOffsets()
   }
 
   /** Vans of which a point is known. */
@@ -108,20 +130,22 @@ export class PanelState {
   }
 
   feed(machineNowMs: number): FeedView {
-    return this.#feed.view(this.nowMs(machineNowMs))
+    return this.#feed.view(this.nowMs(machineNowMs), this.#findCause)
   }
 
   /** Applies one event; false when it is no news. */
   apply(event: PanelEvent): boolean {
     switch (event.kind) {
       case 'point':
-        return this.#applyPoint(event.value, event.source)
+        return this.#applyPoint(event.value, event.source, event.batteryPercent ?? null)
       case 'signal':
         return this.#applySignal(event.value, event.source)
       case 'distance':
         return this.#applyDistance(event.value, event.source)
       case 'mark':
         return this.#feed.apply(event.value)
+      case 'outage':
+        return this.#applyOutage(event.value)
       case 'acknowledgement':
         return this.#applyAcknowledgement(event.view)
       case 'register':
@@ -152,7 +176,9 @@ export class PanelState {
       sequence: this.#sequence,
       clock: this.#clock,
       nowMs,
-      feed: this.#feed.view(nowMs),
+      limits: this.#limits,
+      feed: this.#feed.view(nowMs, this.#findCause),
+      outages: this.#outages.views(),
       depots: [...this.#depots.values()].filter((depot) => pass(depot.id)),
       registered: [...this.#registered.values()].filter((van) => pass(van.depotId)),
       points: [...this.#points.keys()].filter(passVan).map((van) => this.#pointView(van)),
@@ -168,13 +194,14 @@ export class PanelState {
   takeChanges(machineNowMs: number): Changes {
     this.#sequence += 1
     const nowMs = this.nowMs(machineNowMs)
-    const feed = this.#feed.view(nowMs)
+    const feed = this.#feed.view(nowMs, this.#findCause)
     const feedText = JSON.stringify(feed)
     const changes: Changes = {
       sequence: this.#sequence,
       nowMs,
       everything: this.#everything,
       feed: feedText === this.#sentFeed ? null : feed,
+      outages: this.#dirtyOutages,
       points: [...this.#dirtyPoints],
       signals: [...this.#dirtySignals],
       distances: [...this.#dirtyDistances].flatMap(([van, ends]) => [...ends].map((endMs) => [van, endMs] as const)),
@@ -182,6 +209,7 @@ export class PanelState {
     }
     this.#sentFeed = feedText
     this.#everything = false
+    this.#dirtyOutages = false
     this.#dirtyPoints.clear()
     this.#dirtySignals.clear()
     this.#dirtyDistances.clear()
@@ -202,6 +230,7 @@ export class PanelState {
       sequence: changes.sequence,
       nowMs: changes.nowMs,
       ...(changes.feed === null ? {} : { feed: changes.feed }),
+      ...(changes.outages ? { outages: this.#outages.views() } : {}),
       ...(points.length === 0 ? {} : { points }),
       ...(signals.length === 0 ? {} : { signals }),
       ...(distances.length === 0 ? {} : { distances }),
@@ -214,7 +243,7 @@ export class PanelState {
     return this.mayPassVan(scope, van) ? { van, points: this.#trails.of(van) } : null
   }
 
-  #applyPoint(value: LiveValue, source: SourcePosition | null): boolean {
+  #applyPoint(value: LiveValue, source: SourcePosition | null, batteryPercent: number | null): boolean {
     const known = this.#points.get(value.repartidor)
     if (known !== undefined) {
       if (value.data_ms < known.value.data_ms) return false
@@ -222,10 +251,16 @@ export class PanelState {
       if (value.data_ms === known.value.data_ms && !isAfter(source, known.source)) return false
     }
     const moved = known === undefined || known.value.lat !== value.lat || known.value.lon !== value.lon
-    this.#points.set(value.repartidor, { value, source, place: moved ? this.#placeOf(value.lat, value.lon) : known.place })
+    this.#points.set(value.repartidor, { value, source, place: moved ? this.#placeOf(value.lat, value.lon) : known.place, batteryPercent })
     this.#trails.add(value.repartidor, [value.lon, value.lat, value.data_ms])
     this.#dirtyPoints.add(value.repartidor)
     return true
+  }
+
+  #applyOutage(value: OutageValue): boolean {
+    const news = this.#outages.apply(value)
+    if (news) this.#dirtyOutages = true
+    return news
   }
 
   #applySignal(value: SignalValue, source: SourcePosition | null): boolean {
@@ -285,7 +320,7 @@ export class PanelState {
   }
 
   #pointView(van: string): PanelPoint {
-    const { value, source, place } = this.#points.get(van) as KnownPoint
+    const { value, source, place, batteryPercent } = this.#points.get(van) as KnownPoint
     return {
       van,
       depotId: this.depotOf(van),
@@ -299,6 +334,7 @@ export class PanelState {
       motion: value.estat === 'aturada' ? 'stopped' : 'moving',
       place,
       partition: source?.partition ?? null,
+      batteryPercent,
     }
   }
 

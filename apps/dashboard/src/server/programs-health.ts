@@ -1,8 +1,21 @@
+import { z } from 'zod'
 import type { SourceHealth } from './panel-source.ts'
 
 /** How often the other programs are asked. */
 export const ASK_EVERY_MS = 2_000
 const ANSWER_WITHIN_MS = 1_500
+
+const STATUS = z.enum(['ok', 'degraded', 'down'])
+const healthReport = z.object({
+  status: STATUS,
+  parts: z.record(z.string(), z.object({ status: STATUS })).default({}),
+})
+
+/** How a program said that it is, without its words; `silent` when it did not answer. */
+export interface ProgramReport {
+  readonly status: z.infer<typeof STATUS> | 'silent'
+  readonly parts: Readonly<Record<string, z.infer<typeof STATUS>>>
+}
 
 /** Addresses in text like `bridge=http://127.0.0.1:9101/health,batch=…`, by name; null when an entry is none. */
 export function readPrograms(text: string): Map<string, string> | null {
@@ -22,7 +35,7 @@ export function readPrograms(text: string): Map<string, string> | null {
  */
 export class ProgramsHealth {
   readonly #programs: ReadonlyMap<string, string>
-  readonly #parts = new Map<string, SourceHealth>()
+  readonly #reports = new Map<string, ProgramReport>()
   #timer: NodeJS.Timeout | undefined
   #asking = false
 
@@ -32,7 +45,12 @@ export class ProgramsHealth {
 
   /** By program; one that was not asked yet is left out. */
   parts(): Readonly<Record<string, SourceHealth>> {
-    return Object.fromEntries(this.#parts)
+    return Object.fromEntries([...this.#reports].map(([name, report]) => [name, healthOf(report)]))
+  }
+
+  /** The same by part, for who looks for a cause. */
+  reports(): ReadonlyMap<string, ProgramReport> {
+    return this.#reports
   }
 
   start(): void {
@@ -48,19 +66,24 @@ export class ProgramsHealth {
   async #askAll(): Promise<void> {
     if (this.#asking) return
     this.#asking = true
-    await Promise.all([...this.#programs].map(async ([name, url]) => this.#parts.set(name, await healthOf(url))))
+    await Promise.all([...this.#programs].map(async ([name, url]) => this.#reports.set(name, await ask(url))))
     this.#asking = false
   }
 }
 
-async function healthOf(url: string): Promise<SourceHealth> {
+function healthOf({ status }: ProgramReport): SourceHealth {
+  if (status === 'ok') return { status }
+  return { status: 'degraded', detail: WORDS[status] }
+}
+
+const WORDS = { down: 'says that it is down', degraded: 'says that not all is well', silent: 'does not answer' } as const
+
+async function ask(url: string): Promise<ProgramReport> {
   try {
     const response = await fetch(url, { signal: AbortSignal.timeout(ANSWER_WITHIN_MS) })
-    const { status } = (await response.json()) as { status?: unknown }
-    return status === 'ok'
-      ? { status: 'ok' }
-      : { status: 'degraded', detail: status === 'down' ? 'says that it is down' : 'says that not all is well' }
+    const { status, parts } = healthReport.parse(await response.json())
+    return { status, parts: Object.fromEntries(Object.entries(parts).map(([name, part]) => [name, part.status])) }
   } catch {
-    return { status: 'degraded', detail: 'does not answer' }
+    return { status: 'silent', parts: {} }
   }
 }

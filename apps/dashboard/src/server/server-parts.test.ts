@@ -102,7 +102,7 @@ describe('health', () => {
   const partition = { partition: 0, watermarkMs: null, progressMs: null, newestHeartbeatMs: NOW, newestRecordMs: NOW }
   const good = {
     source: { kafka: { status: 'ok' as const }, postgres: { status: 'ok' as const } },
-    feed: { state: 'live' as const, noDataSinceMs: null, partitions: [partition] },
+    feed: { state: 'live' as const, noDataSinceMs: null, trouble: null, partitions: [partition] },
     nowMs: NOW,
     uptimeMs: QUIET_START_MS * 2,
     loaded: true,
@@ -119,20 +119,28 @@ describe('health', () => {
   })
 
   test("the bridge's first seconds are no fault; silence after them is", () => {
-    const silent = { ...good, feed: { state: 'none' as const, noDataSinceMs: null, partitions: [] } }
+    const silent = { ...good, feed: { state: 'none' as const, noDataSinceMs: null, trouble: null, partitions: [] } }
     expect(panelHealth({ ...silent, uptimeMs: 30_000 }).status).toBe('ok')
     expect(panelHealth(silent).status).toBe('degraded')
     const stale = {
       ...good,
-      feed: { state: 'stale' as const, noDataSinceMs: NOW - 600_000, partitions: [{ ...partition, newestRecordMs: NOW - 600_000 }] },
+      feed: {
+        state: 'stale' as const,
+        noDataSinceMs: NOW - 600_000,
+        trouble: { cause: 'bridge' as const, sinceMs: NOW - 600_000, partitions: null },
+        partitions: [{ ...partition, newestRecordMs: NOW - 600_000 }],
+      },
     }
-    expect(panelHealth(stale).status).toBe('degraded')
+    expect(panelHealth(stale)).toMatchObject({ status: 'degraded', parts: { feed: { detail: expect.stringContaining('the bridge') } } })
     expect(panelHealth({ ...stale, feed: { ...stale.feed, partitions: [partition] } }).status).toBe('ok')
   })
 
   test('one partition that is behind is told', () => {
     const behind = { ...partition, partition: 4, newestHeartbeatMs: NOW - 600_000 }
-    const report = panelHealth({ ...good, feed: { ...good.feed, partitions: [partition, behind] } })
+    const report = panelHealth({
+      ...good,
+      feed: { ...good.feed, trouble: { cause: 'partition', sinceMs: NOW - 600_000, partitions: [4] }, partitions: [partition, behind] },
+    })
     expect(report).toMatchObject({ status: 'degraded', parts: { feed: { detail: expect.stringContaining('4') } } })
   })
 
