@@ -1,5 +1,5 @@
 import { type Kafka, Partitioners, type Producer, type Transaction } from 'kafkajs'
-import { RecordTooLargeError, typedError } from './log-errors.ts'
+import { kafkaType, RecordTooLargeError, typedError } from './log-errors.ts'
 import { requestsOf, topicLimitBytes } from './log-producer.ts'
 import { type OutRecord, recordBytes } from './log-record.ts'
 
@@ -31,7 +31,11 @@ export interface TransactionalProducer {
 }
 
 const DEFAULT_TIMEOUT_MS = 15_000
-/** A transaction may begin only when the markers of the one before are written; kafkajs does not wait for that when offsets are added. */
+/**
+ * A transaction may begin only when the markers of the one before are written, and a broker that has just started loads its coordinators;
+ * kafkajs waits for neither when offsets are added.
+ */
+const BUSY = new Set(['CONCURRENT_TRANSACTIONS', 'GROUP_COORDINATOR_NOT_AVAILABLE', 'GROUP_LOAD_IN_PROGRESS', 'NOT_COORDINATOR_FOR_GROUP'])
 const BUSY_RETRY_MS = 15
 const BUSY_LIMIT_MS = 5_000
 
@@ -102,8 +106,7 @@ async function addCommit(transaction: Transaction, { groupId, topic, partition, 
       await transaction.sendOffsets({ consumerGroupId: groupId, topics: [{ topic, partitions: [place] }] })
       return
     } catch (error) {
-      const busy = error instanceof Error && 'type' in error && error.type === 'CONCURRENT_TRANSACTIONS'
-      if (!busy || Date.now() > deadlineMs) throw error
+      if (!BUSY.has(kafkaType(error) ?? '') || Date.now() > deadlineMs) throw error
       await new Promise((resolve) => setTimeout(resolve, BUSY_RETRY_MS))
     }
   }
