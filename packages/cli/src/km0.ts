@@ -1,6 +1,7 @@
 // `km0`: commands for people. One file a command; this one finds it and prints what went wrong.
 import { AddressesError } from './addresses.ts'
 import { type Command, CommandError } from './command.ts'
+import { deadLettersList, deadLettersResubmit, deadLettersShow } from './dead-letters.ts'
 import { depotsImport } from './depots-import.ts'
 import { dirty } from './dirty.ts'
 import { epochRaise } from './epoch-raise.ts'
@@ -21,6 +22,9 @@ const COMMANDS: readonly Command[] = [
   lakeExport,
   lakeFiles,
   dirty,
+  deadLettersList,
+  deadLettersShow,
+  deadLettersResubmit,
   stockRestart,
 ]
 

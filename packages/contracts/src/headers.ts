@@ -11,6 +11,25 @@ export const HEADERS = {
   batteryPercent: 'bateria_pct',
 } as const
 
+/** Kafka headers of a repaired position: it enters the log as a new record, whose timestamp is the arrival time of the original. */
+export const REPAIR_HEADERS = {
+  by: 'reparat_per',
+  atMs: 'reparat_ms',
+  /** Offset of the dead letter that was repaired. */
+  deadLetter: 'rebuig_offset',
+} as const
+
+/** Who put a record right, when (ms since 1970), and out of which dead letter. */
+export interface Repair {
+  readonly by: string
+  readonly atMs: number
+  readonly deadLetterOffset: number
+}
+
+export function encodeRepair({ by, atMs, deadLetterOffset }: Repair): Record<string, string> {
+  return { [REPAIR_HEADERS.by]: by, [REPAIR_HEADERS.atMs]: String(atMs), [REPAIR_HEADERS.deadLetter]: String(deadLetterOffset) }
+}
+
 /** Where a result comes from, and how far a sink has moved: later means greater epoch, then greater offset within one source partition. */
 export interface SourcePosition {
   readonly epoch: number

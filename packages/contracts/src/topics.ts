@@ -31,8 +31,8 @@ export const TOPICS = {
     cleanupPolicy: 'delete',
     retentionMs: 8 * DAY_MS,
     maxMessageBytes: 1024 * KIB,
-    producer: 'bridge',
-    holds: 'positions as they came, heartbeats, settings; key van, timestamp arrival',
+    producer: 'bridge; km0 dead-letters resubmit',
+    holds: 'positions as they came or were repaired, heartbeats, settings; key van, timestamp arrival',
   }),
   /** A result goes to the partition of its source, so one sink task sees the results of one source in order. */
   panel: topic({
