@@ -1,4 +1,4 @@
-import type { Checkpoint, CheckpointStore, FoundCheckpoint } from '@km0/checkpoints'
+import type { Checkpoint, CheckpointOfLines, CheckpointStore, FoundCheckpoint } from '@km0/checkpoints'
 import { createLogger, Registry } from '@km0/runtime'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
 import { Checkpointer, OtherEpochError } from './checkpointer.ts'
@@ -11,10 +11,11 @@ afterEach(() => vi.useRealTimers())
 class MemoryStore implements CheckpointStore {
   readonly kept: Checkpoint[] = []
   isFull = false
-  async put(checkpoint: Checkpoint): Promise<number> {
+  async put(checkpoint: Checkpoint | CheckpointOfLines): Promise<number> {
     if (this.isFull) throw new Error('no space left on device')
-    this.kept.push(checkpoint)
-    return checkpoint.snapshot.length
+    const snapshot = 'lines' in checkpoint ? [...checkpoint.lines].join('\n') : checkpoint.snapshot
+    this.kept.push({ ...checkpoint, snapshot })
+    return snapshot.length
   }
   async newestAtOrBelow(_pipeline: string, epoch: number, partition: number, offset: number): Promise<FoundCheckpoint> {
     const fitting = this.kept.filter((c) => c.epoch === epoch && c.partition === partition && c.offset <= offset)

@@ -103,8 +103,7 @@ export class Checkpointer {
     const done = metrics.checkpointSeconds.startTimer()
     try {
       await this.#requireEpoch()
-      const snapshot = [...task.snapshotLines()].join('\n')
-      const bytes = await store.put({ pipeline, partition, offset: nextOffset, epoch, snapshot })
+      const bytes = await store.put({ pipeline, partition, offset: nextOffset, epoch, lines: task.snapshotLines() })
       metrics.checkpointBytes.set({ partition }, bytes)
     } catch (error) {
       if (error instanceof OtherEpochError) throw error

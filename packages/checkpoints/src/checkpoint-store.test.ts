@@ -34,6 +34,38 @@ describe('checkpoints in a directory', () => {
     expect(await newest(9)).toBeNull()
   })
 
+  it('takes a snapshot line by line, packed, while the program goes on with other work', async () => {
+    const line = (number: number) => JSON.stringify({ operator: 'live', van: `furgoneta-${number}`, points: [number, 41.98, 2.82] })
+    const count = 20_000
+    let turns = 0
+    const turning = setInterval(() => {
+      turns += 1
+    }, 0)
+    function* lines() {
+      for (let number = 0; number < count; number += 1) yield line(number)
+    }
+    const { snapshot: _snapshot, ...place } = at(10)
+    const bytes = await store.put({ ...place, lines: lines() })
+    clearInterval(turning)
+    const { checkpoint } = await store.newestAtOrBelow('positions', 1, 0, 10)
+    const whole = Array.from({ length: count }, (_, number) => line(number)).join('\n')
+    expect(checkpoint?.snapshot === whole).toBe(true)
+    expect(bytes).toBeLessThan(whole.length / 3)
+    expect(turns).toBeGreaterThan(0)
+    await truncate(file(10), bytes - 1)
+    expect((await store.newestAtOrBelow('positions', 1, 0, 10)).damaged).toHaveLength(1)
+  })
+
+  it('is not there at all when a line cannot be made', async () => {
+    const { snapshot: _snapshot, ...place } = at(10)
+    function* lines() {
+      yield 'one'
+      throw new RangeError('no')
+    }
+    await expect(store.put({ ...place, lines: lines() })).rejects.toThrow('no')
+    expect(await newest(10)).toBeNull()
+  })
+
   it('keeps partitions, epochs and pipelines apart', async () => {
     await store.put(at(10))
     await store.put(at(30, 1))

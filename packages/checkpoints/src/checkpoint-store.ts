@@ -1,6 +1,6 @@
-import { decodeCheckpoint, encodeCheckpoint } from './frame.ts'
+import { decodeCheckpoint, encodeCheckpoint, encodeLines } from './frame.ts'
 import type { ObjectStore } from './objects.ts'
-import type { Checkpoint, CheckpointEntry, CheckpointStore, DamagedCheckpoint, FoundCheckpoint } from './store.ts'
+import type { Checkpoint, CheckpointEntry, CheckpointOfLines, CheckpointStore, DamagedCheckpoint, FoundCheckpoint } from './store.ts'
 
 export interface CheckpointStoreOptions {
   readonly objects: ObjectStore
@@ -25,8 +25,8 @@ class StoredCheckpoints implements CheckpointStore {
     this.#keep = keep
   }
 
-  async put(checkpoint: Checkpoint): Promise<number> {
-    const bytes = encodeCheckpoint(checkpoint)
+  async put(checkpoint: Checkpoint | CheckpointOfLines): Promise<number> {
+    const bytes = 'lines' in checkpoint ? await encodeLines(checkpoint) : encodeCheckpoint(checkpoint)
     await this.#objects.write(keyOf(checkpoint), bytes)
     const entries = await this.#entries(`${folderOf(checkpoint)}/`)
     const older = entries.filter((entry) => entry.offset < checkpoint.offset)

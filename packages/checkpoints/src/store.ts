@@ -9,6 +9,11 @@ export interface Checkpoint {
   readonly snapshot: string
 }
 
+/** A checkpoint to be stored whose snapshot is made line by line, each when it is asked for; read, it is these lines with a line feed between them. */
+export interface CheckpointOfLines extends Omit<Checkpoint, 'snapshot'> {
+  readonly lines: Iterable<string>
+}
+
 /** What is known of a stored checkpoint without reading it whole. */
 export interface CheckpointEntry {
   readonly pipeline: string
@@ -37,7 +42,7 @@ export interface FoundCheckpoint {
  */
 export interface CheckpointStore {
   /** Resolves when the checkpoint would survive a power cut. Returns its size in bytes. Removes the oldest ones beyond the number to keep. */
-  put(checkpoint: Checkpoint): Promise<number>
+  put(checkpoint: Checkpoint | CheckpointOfLines): Promise<number>
   /** The newest whole checkpoint of an epoch at or below `offset`. */
   newestAtOrBelow(pipeline: string, epoch: number, partition: number, offset: number): Promise<FoundCheckpoint>
   /** All of a pipeline, by epoch, partition, offset. */
