@@ -38,6 +38,7 @@ export function openMqttPublisher(settings: MqttPublisherSettings): WatchedPubli
     reconnectOnConnackError: true,
   })
   let connectedSinceMs: number | null = null
+  let isClosing = false
   client.on('connect', () => {
     connectedSinceMs = Date.now()
   })
@@ -49,8 +50,27 @@ export function openMqttPublisher(settings: MqttPublisherSettings): WatchedPubli
     connected: () => client.connected,
     connectedSinceMs: () => connectedSinceMs,
     publish: async (topic, payload, options = {}) => {
-      await client.publishAsync(topic, payload, { qos: options.qos ?? 1, retain: options.retain ?? false })
+      const qos = options.qos ?? 1
+      for (;;) {
+        try {
+          await client.publishAsync(topic, payload, { qos, retain: options.retain ?? false })
+          return
+        } catch (error) {
+          if (qos === 0 || isClosing || !isDropped(error)) throw error
+        }
+      }
     },
-    close: (abandon = false) => client.endAsync(abandon),
+    close: (abandon = false) => {
+      isClosing = true
+      return client.endAsync(abandon)
+    },
   }
+}
+
+/**
+ * mqtt.js 5.16 gives up what was published while it repeats the messages of the connection before, when this connection ends too: they wait
+ * in a queue of their own that is emptied then. They were never sent.
+ */
+function isDropped(error: unknown): boolean {
+  return error instanceof Error && error.message === 'Connection closed'
 }
