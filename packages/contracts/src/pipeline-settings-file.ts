@@ -19,6 +19,16 @@ type Variables = Readonly<Record<string, string | undefined>>
  * as KM0_STOCK_THRESHOLD. Returns what is wrong, each with its line or variable, when anything is.
  */
 export function parsePipelineSettings(text: string | null, variables: Variables): ParsedPipelineSettings {
+  try {
+    return parseUnguarded(text, variables)
+  } catch (error) {
+    // The parser goes down one call a level.
+    if (!(error instanceof RangeError)) throw error
+    return { problems: [{ line: null, variable: null, reason: 'is nested too deeply' }] }
+  }
+}
+
+function parseUnguarded(text: string | null, variables: Variables): ParsedPipelineSettings {
   const file = text ?? '{}'
   const errors: ParseError[] = []
   const tree = parseTree(file, errors, { allowTrailingComma: true })
