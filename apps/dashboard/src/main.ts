@@ -27,6 +27,12 @@ const environment = commonEnvironment.extend({
       return programs ?? new Map<string, string>()
     })
     .describe("other programs of the platform whose health is told with the panel's"),
+  KM0_NEAR_DISTANCE_M: z.coerce
+    .number()
+    .min(0)
+    .max(1_000_000)
+    .default(2_000)
+    .describe('metres; vans that are silent within this distance of a silent one are told with it'),
   KM0_MAP_STYLE_URL: z.url().optional().describe("the customer's own map style; without it the offline map is drawn"),
 })
 
@@ -56,7 +62,11 @@ shutdown.add('store of stock', () => stock.close())
 
 const log = openLog({ brokers: settings.KAFKA_BROKERS, clientId: 'km0-dashboard', logger })
 const placeOf = readPlaces(join(folder, '.generated/municipalities.geo.json'))
-const state = new PanelState({ clock: settings.KM0_CLOCK, placeOf })
+const state = new PanelState({
+  clock: settings.KM0_CLOCK,
+  placeOf,
+  limits: { outageAfterMs: settings.KM0_OUTAGE_AFTER_MS, nearDistanceMm: settings.KM0_NEAR_DISTANCE_M * 1_000 },
+})
 const source = new LogSource({
   serving,
   log,

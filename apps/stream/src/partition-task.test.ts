@@ -118,6 +118,78 @@ describe('the task of a partition', () => {
     })
   })
 
+  it('tells spans without heartbeats as outages of ours, the same ones however it is cut or run again', () => {
+    const beat = (offset: number, nowMs: number, further: object = {}) =>
+      record(offset, nowMs, { tipus: 'batec', data_ms: nowMs, pont: 'one', ...further })
+    const broken = [
+      beat(0, T0),
+      // Exactly the limit is none, and positions alone are no heartbeats.
+      beat(1, T0 + 60_000),
+      position(2, T0 + 100_000),
+      beat(3, T0 + 130_000, { pont: 'two' }),
+      // Older than the newest one: says nothing.
+      beat(4, T0 + 50_000, { pont: 'two' }),
+      beat(5, T0 + 200_000, { pont: 'two', retingut: 'sense-connexio' }),
+      beat(6, T0 + 300_000, { pont: 'two', retingut: 'nonsense' }),
+      record(7, T0 + 400_000, { tipus: 'batec', data_ms: T0 + 400_000 }),
+    ]
+    const outagesOf = (records: readonly OutRecord[]) => of(records, TOPICS.marks)
+    const whole = outagesOf(task().apply(broken, 8).records)
+    expect(whole.map(({ key, value, timestampMs }) => ({ key, timestampMs, ...JSON.parse(String(value)) }))).toEqual(
+      (
+        [
+          [60_000, 130_000, 'pont', 3],
+          [130_000, 200_000, 'broker', 5],
+          [200_000, 300_000, null, 6],
+          [300_000, 400_000, null, 7],
+        ] as const
+      ).map(([from, to, causa, offset]) => ({
+        key: `tall|3|${T0 + from}`,
+        timestampMs: T0 + to,
+        tipus: 'tall',
+        particio: 3,
+        inici_ms: T0 + from,
+        fi_ms: T0 + to,
+        causa,
+        epoca: 2,
+        offset,
+      })),
+    )
+    for (let cut = 1; cut < broken.length; cut += 1) {
+      const first = task()
+      const before = outagesOf(first.apply(broken.slice(0, cut), cut).records)
+      const restored = task()
+      restored.restore(first.snapshot(), cut)
+      expect([...before, ...outagesOf(restored.apply(broken.slice(cut), 8).records)]).toEqual(whole)
+    }
+    const patient = new PartitionTask(3, 2, createPositionsHost(), 0, 90_000)
+    expect(outagesOf(patient.apply(broken, 8).records)).toHaveLength(2)
+  })
+
+  it('goes on from a state of before outages were told', () => {
+    const before = task()
+    before.apply([heartbeat(0, T0)], 1)
+    const [head = '', ...lines] = before.snapshotLines()
+    const { bridge, ...old } = JSON.parse(head)
+    expect(bridge).toBeNull()
+    const restored = task()
+    restored.restore([JSON.stringify(old), ...lines].join('\n'), 1)
+    expect(of(restored.apply([heartbeat(1, T0 + 61_000)], 2).records, TOPICS.marks)).toHaveLength(1)
+  })
+
+  it('carries the battery of a live point where it was sent', () => {
+    const sent = (offset: number, van: string, bateria_pct: unknown) =>
+      record(offset, T0, { repartidor: van, lat: 41.9, lon: 2.8, data_ms: T0, bateria_pct })
+    const { records } = task().apply([sent(0, 'a', 12.4), sent(1, 'b', 101), sent(2, 'c', '12'), position(3, T0), sent(4, 'd', 0)], 5)
+    expect(of(records, TOPICS.live).map(({ key, headers }) => [key, headers?.[HEADERS.batteryPercent]])).toEqual([
+      ['a', '12'],
+      ['b', undefined],
+      ['c', undefined],
+      ['furgoneta-3', undefined],
+      ['d', '0'],
+    ])
+  })
+
   it('takes no state that is not its own', () => {
     expect(() => task().restore('{"version":7}', 0)).toThrow()
     expect(() => task().restore('nothing', 0)).toThrow()

@@ -1,8 +1,19 @@
 import { isUtf8 } from 'node:buffer'
-import { type Emission, encodeSource, type MarkValue, type LinedHost, RECORD_FLAGS, TOPICS } from '@km0/contracts'
+import {
+  DEFAULT_OUTAGE_AFTER_MS,
+  type Emission,
+  encodeSource,
+  HEADERS,
+  type LinedHost,
+  type MarkValue,
+  RECORD_FLAGS,
+  TOPICS,
+} from '@km0/contracts'
 import { linesOf } from '@km0/pipelines'
 import type { LogRecord, OutRecord } from '@km0/transport'
 import { z } from 'zod'
+import { readBattery } from './battery.ts'
+import { HeartbeatWatch, heartbeatWatchSnapshot } from './heartbeat-watch.ts'
 
 /** How many records of a slice had each outcome. Names are those of RECORD_FLAGS that a person asks for. */
 export type Outcome = 'accepted' | 'invalid' | 'future' | 'ancient' | 'late' | 'partlyLate' | 'duplicate' | 'heartbeat' | 'settings'
@@ -27,12 +38,12 @@ export interface SliceResult {
   readonly outcomes: ReadonlyMap<Outcome, number>
 }
 
-const times = { heartbeatMs: z.number().int().nullable(), recordMs: z.number().int().nullable() }
+const recordMs = z.number().int().nullable()
 
 /** First line of a state. Version 1 held all of it, the pipeline's part as text. */
 const taskHead = z.discriminatedUnion('version', [
-  z.object({ version: z.literal(1), host: z.string(), ...times }),
-  z.object({ version: z.literal(2), ...times }),
+  heartbeatWatchSnapshot.extend({ version: z.literal(1), host: z.string(), recordMs }),
+  heartbeatWatchSnapshot.extend({ version: z.literal(2), recordMs }),
 ])
 
 /**
@@ -40,22 +51,24 @@ const taskHead = z.discriminatedUnion('version', [
  * no clock, so a restored task writes the same bytes.
  *
  * Results for the panel keep their order and go to the partition of their source. Of each van
- * only the live point that is the newest at the end of a slice is written.
+ * only the live point that is the newest at the end of a slice is written, with what its battery held. Outages of ours go to the topic of marks.
  */
 export class PartitionTask {
   readonly partition: number
   readonly #epoch: number
   readonly #host: LinedHost
   #nextOffset: number
-  #heartbeatMs: number | null = null
+  readonly #heartbeats: HeartbeatWatch
+  #outages: OutRecord[] = []
   #recordMs: number | null = null
 
   /** A task without a past, for a partition that is read from its start. */
-  constructor(partition: number, epoch: number, host: LinedHost, nextOffset: number) {
+  constructor(partition: number, epoch: number, host: LinedHost, nextOffset: number, outageAfterMs = DEFAULT_OUTAGE_AFTER_MS) {
     this.partition = partition
     this.#epoch = epoch
     this.#host = host
     this.#nextOffset = nextOffset
+    this.#heartbeats = new HeartbeatWatch(partition, epoch, outageAfterMs)
   }
 
   get nextOffset(): number {
@@ -84,11 +97,14 @@ export class PartitionTask {
   }
 
   #results(records: readonly LogRecord[]): OutRecord[] {
-    const timestamps = new Map<number, number>()
+    const causes = new Map<number, LogRecord | null>()
     const emissions = this.#host.drain()
-    for (const { offset } of emissions) timestamps.set(offset, 0)
-    for (const { offset, timestampMs } of records) if (timestamps.has(offset)) timestamps.set(offset, timestampMs)
-    return emissions.map((emission) => this.#resultOf(emission, timestamps.get(emission.offset) ?? 0))
+    for (const { offset } of emissions) causes.set(offset, null)
+    for (const record of records) if (causes.has(record.offset)) causes.set(record.offset, record)
+    const results = emissions.map((emission) => this.#resultOf(emission, causes.get(emission.offset) ?? null))
+    const outages = this.#outages
+    this.#outages = []
+    return outages.length === 0 ? results : [...results, ...outages]
   }
 
   #applyOne(record: LogRecord): number {
@@ -105,20 +121,23 @@ export class PartitionTask {
       value === null || isUtf8(value),
     )
     if (this.#recordMs === null || record.timestampMs > this.#recordMs) this.#recordMs = record.timestampMs
-    if ((flags & RECORD_FLAGS.heartbeat) !== 0 && (this.#heartbeatMs === null || record.timestampMs > this.#heartbeatMs)) {
-      this.#heartbeatMs = record.timestampMs
+    if ((flags & RECORD_FLAGS.heartbeat) !== 0) {
+      const outage = this.#heartbeats.hear(record)
+      if (outage !== null) this.#outages.push(outage)
     }
     return flags
   }
 
-  #resultOf(emission: Emission, timestampMs: number): OutRecord {
+  #resultOf(emission: Emission, cause: LogRecord | null): OutRecord {
     const topic = TOPIC_OF[emission.output]
+    const source = encodeSource({ epoch: this.#epoch, partition: emission.partition, offset: emission.offset })
+    const battery = emission.output === 'viu' ? readBattery(cause?.value ?? null) : null
     const result: OutRecord = {
       topic,
       key: emission.key,
       value: emission.value,
-      headers: encodeSource({ epoch: this.#epoch, partition: emission.partition, offset: emission.offset }),
-      timestampMs,
+      headers: battery === null ? source : { ...source, [HEADERS.batteryPercent]: String(battery) },
+      timestampMs: cause?.timestampMs ?? 0,
     }
     return topic === TOPICS.panel.name ? { ...result, partition: emission.partition } : result
   }
@@ -131,7 +150,7 @@ export class PartitionTask {
       offset: this.#nextOffset,
       marca_aigua_ms: finite(this.watermarkMs),
       progres_ms: finite(this.progressMs),
-      darrer_batec_ms: this.#heartbeatMs,
+      darrer_batec_ms: this.#heartbeats.heartbeatMs,
       darrer_registre_ms: this.#recordMs,
       epoca: this.#epoch,
     }
@@ -145,7 +164,7 @@ export class PartitionTask {
 
   /** The whole state as text, as of `nextOffset`: lines, named by operator. Apply nothing before the last one is taken. */
   *snapshotLines(): Generator<string> {
-    yield JSON.stringify({ version: 2, heartbeatMs: this.#heartbeatMs, recordMs: this.#recordMs })
+    yield JSON.stringify({ version: 2, ...this.#heartbeats.snapshot(), recordMs: this.#recordMs })
     yield* this.#host.snapshotLines()
   }
 
@@ -159,7 +178,7 @@ export class PartitionTask {
     const rest = lines[Symbol.iterator]()
     const head = taskHead.parse(JSON.parse(rest.next().value ?? ''))
     yield* this.#host.restoreLines(head.version === 1 ? [head.host] : { [Symbol.iterator]: () => rest })
-    this.#heartbeatMs = head.heartbeatMs
+    this.#heartbeats.restore(head)
     this.#recordMs = head.recordMs
     this.#nextOffset = nextOffset
   }

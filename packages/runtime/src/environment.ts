@@ -15,6 +15,8 @@ export const commonEnvironment = z.object({
   KM0_LOG_LEVEL: z.enum(['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']).default('info'),
   /** `play`: the player owns the clock. */
   KM0_CLOCK: z.enum(['machine', 'play']).default('machine'),
+  /** How long a partition may be without a heartbeat before it is an outage of ours. One for all programs of a platform. */
+  KM0_OUTAGE_AFTER_MS: z.coerce.number().int().min(15_000).default(60_000),
   KM0_DATA_DIR: z.string().default('.km0/data').describe('folder for data of this program'),
 })
 

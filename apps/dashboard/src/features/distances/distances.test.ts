@@ -18,6 +18,7 @@ const van = (name: string, place: string | null = 'Salt'): Van => ({
   state: 'moving',
   lastMs: NOW,
   silenceMs: 0,
+  outage: null,
   sinceMs: null,
   doubtful: false,
 })

@@ -20,7 +20,7 @@ export function FeedPill(props: {
   const kind = feed === null ? (props.connection === 'failed' ? 'lost' : 'connecting') : feed.kind
   const clock = (ms: number) => format.dateTime(ms, CLOCK)
   const text = () => {
-    if (kind === 'stale') return t('stale', { time: feed?.sinceMs == null ? '' : clock(feed.sinceMs) })
+    if (kind === 'stale' || kind === 'partly') return t(kind, { time: feed?.sinceMs == null ? '' : clock(feed.sinceMs) })
     if (kind === 'live' && props.playing) return t('playing', { time: format.dateTime(props.nowMs, CLOCK_SECONDS) })
     return t(kind)
   }

@@ -1,9 +1,11 @@
-import type { DistanceView, FeedView, PanelPoint, PanelSnapshot } from '@km0/contracts'
+import { DEFAULT_PANEL_LIMITS, type DistanceView, type FeedView, type PanelPoint, type PanelSnapshot } from '@km0/contracts'
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { clockDuration, isoDuration, shortAge } from './durations.ts'
 import { madridDay } from './madrid-day.ts'
 import { applyDelta, modelOf, platformNowMs } from './panel-model.ts'
-import { knownUntilMs, prepareFeed } from './prepare-feed.ts'
+import { prepareFeed } from './prepare-feed.ts'
+import { type DeafSpan, silenceOf } from './prepare-silence.ts'
 
 const NOW = 1_789_380_000_000
 const point = (van: string, eventMs: number): PanelPoint => ({
@@ -19,6 +21,7 @@ const point = (van: string, eventMs: number): PanelPoint => ({
   motion: 'moving',
   place: null,
   partition: 0,
+  batteryPercent: null,
 })
 const distance = (van: string, windowEndMs: number, distanceMm = 1, revision = 0): DistanceView => ({
   van,
@@ -34,6 +37,7 @@ const distance = (van: string, windowEndMs: number, distanceMm = 1, revision = 0
 const live: FeedView = {
   state: 'live',
   noDataSinceMs: null,
+  trouble: null,
   partitions: [
     { partition: 0, watermarkMs: null, progressMs: null, newestHeartbeatMs: NOW, newestRecordMs: NOW },
     { partition: 1, watermarkMs: null, progressMs: null, newestHeartbeatMs: NOW - 300_000, newestRecordMs: NOW },
@@ -43,7 +47,9 @@ const snapshot: PanelSnapshot = {
   sequence: 4,
   clock: 'machine',
   nowMs: NOW,
+  limits: DEFAULT_PANEL_LIMITS,
   feed: live,
+  outages: [],
   depots: [],
   registered: [],
   points: [point('a', NOW)],
@@ -109,27 +115,84 @@ describe('the feed', () => {
   const given = { feed: live, points: new Map([['a', point('a', NOW - 5_000)]]), connected: true, serverNowMs: NOW, nowMs: NOW }
 
   test('says what is the matter, the nearest cause first', () => {
-    expect(prepareFeed(given)).toEqual({ kind: 'live', sinceMs: null, newestPointAgeMs: 4_000 })
+    const well = { sinceMs: null, cause: null, partitions: null, newestPointAgeMs: 4_000 }
+    expect(prepareFeed(given)).toEqual({ ...well, kind: 'live' })
     expect(prepareFeed({ ...given, feed: { ...live, state: 'none' }, points: new Map() })).toEqual({
+      ...well,
       kind: 'none',
-      sinceMs: null,
       newestPointAgeMs: null,
     })
-    const stale: FeedView = { ...live, state: 'stale', noDataSinceMs: NOW - 90_000 }
-    expect(prepareFeed({ ...given, feed: stale })).toMatchObject({ kind: 'stale', sinceMs: NOW - 90_000 })
-    expect(prepareFeed({ ...given, feed: stale, connected: false, serverNowMs: NOW - 3_000 })).toMatchObject({
+    const since = { cause: 'bridge', sinceMs: NOW - 90_000 } as const
+    const stale: FeedView = { ...live, state: 'stale', noDataSinceMs: NOW - 90_000, trouble: { ...since, partitions: null } }
+    expect(prepareFeed({ ...given, feed: stale })).toEqual({ ...well, ...since, kind: 'stale' })
+    expect(prepareFeed({ ...given, feed: { ...live, trouble: { ...since, partitions: [1] } } })).toEqual({
+      ...well,
+      ...since,
+      kind: 'partly',
+      partitions: [1],
+    })
+    expect(prepareFeed({ ...given, feed: stale, connected: false, serverNowMs: NOW - 3_000 })).toEqual({
+      ...well,
       kind: 'lost',
       sinceMs: NOW - 3_000,
     })
   })
+})
 
-  test('silence can be judged until now where heartbeats come, until the last one where they do not', () => {
-    const status = prepareFeed(given)
-    expect(knownUntilMs(live, status, 0, NOW)).toBe(NOW)
-    expect(knownUntilMs(live, status, 1, NOW)).toBe(NOW - 300_000)
-    expect(knownUntilMs(live, status, null, NOW)).toBe(NOW)
-    expect(knownUntilMs(live, { ...status, kind: 'stale', sinceMs: NOW - 90_000 }, 0, NOW)).toBe(NOW - 90_000)
-    expect(knownUntilMs(live, { ...status, kind: 'none' }, 0, NOW)).toBeNull()
+describe('silence', () => {
+  const EPISODE_MS = 180_000
+  const of = (lastMs: number, nowMs: number, ...spans: readonly (readonly [number, number | null])[]) =>
+    silenceOf(
+      lastMs,
+      nowMs,
+      spans.map(([fromMs, toMs]) => ({ fromMs, toMs })),
+      EPISODE_MS,
+    )
+
+  test('without an outage it is the time since the last sign', () => {
+    expect(of(0, 200_000)).toEqual({ silenceMs: 200_000, knownUntilMs: 200_000, outage: null })
+    expect(of(100_000, 200_000, [0, 90_000], [20_000, 100_000])).toMatchObject({ silenceMs: 100_000, outage: null })
+    expect(of(0, 200_000, [200_000, null])).toMatchObject({ silenceMs: 200_000, outage: null })
+  })
+
+  test('stands still while an outage lasts', () => {
+    expect(of(0, 900_000, [50_000, null])).toEqual({ silenceMs: 50_000, knownUntilMs: 50_000, outage: { fromMs: 50_000, toMs: null } })
+    expect(of(100_000, 900_000, [50_000, null])).toMatchObject({ silenceMs: 0 })
+  })
+
+  test('after it, whoever was silent before goes on, any other begins anew at its end', () => {
+    expect(of(0, 600_000, [180_000, 500_000])).toMatchObject({ silenceMs: 280_000, outage: { fromMs: 180_000, toMs: 500_000 } })
+    expect(of(0, 600_000, [179_999, 500_000])).toMatchObject({ silenceMs: 100_000 })
+    expect(of(0, 600_000, [100_000, 200_000], [300_000, 400_000])).toMatchObject({ silenceMs: 200_000 })
+  })
+
+  test('never holds time of an outage, and never grows in one', () => {
+    const spans = fc
+      .uniqueArray(fc.integer({ min: 0, max: 2_000 }), { minLength: 0, maxLength: 8 })
+      .map((times) => [...times].sort((a, b) => a - b))
+      .map((times) =>
+        Array.from(
+          { length: Math.ceil(times.length / 2) },
+          (_, n): DeafSpan => ({
+            fromMs: times[2 * n] as number,
+            toMs: times[2 * n + 1] ?? null,
+          }),
+        ),
+      )
+    fc.assert(
+      fc.property(spans, fc.integer({ min: 0, max: 2_000 }), fc.integer({ min: 0, max: 2_000 }), (given, lastMs, forMs) => {
+        const nowMs = lastMs + forMs
+        const { silenceMs, knownUntilMs } = silenceOf(lastMs, nowMs, given, 180)
+        const isDeaf = (ms: number) => given.some((span) => span.fromMs <= ms && ms < (span.toMs ?? Number.POSITIVE_INFINITY))
+        let heardMs = 0
+        for (let ms = lastMs; ms < nowMs; ms += 1) if (!isDeaf(ms)) heardMs += 1
+        expect(silenceMs).toBeLessThanOrEqual(heardMs)
+        expect(silenceMs).toBeGreaterThanOrEqual(0)
+        if (!given.some((span) => span.fromMs < nowMs && (span.toMs ?? Number.POSITIVE_INFINITY) > lastMs)) expect(silenceMs).toBe(forMs)
+        if (isDeaf(nowMs)) expect(silenceOf(lastMs, nowMs + 1, given, 180).silenceMs).toBeLessThanOrEqual(silenceMs)
+        else expect(knownUntilMs).toBe(nowMs)
+      }),
+    )
   })
 })
 

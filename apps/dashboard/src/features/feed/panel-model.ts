@@ -3,8 +3,10 @@ import type {
   Depot,
   DistanceView,
   FeedView,
+  OutageView,
   PanelClock,
   PanelDelta,
+  PanelLimits,
   PanelPoint,
   PanelSnapshot,
   RegisteredVan,
@@ -18,7 +20,10 @@ export interface PanelModel {
   /** Platform time of the newest message, and what this machine's clock said when it came. */
   readonly serverNowMs: number
   readonly receivedMs: number
+  readonly limits: PanelLimits
   readonly feed: FeedView
+  /** Outages of ours that are over, oldest first. */
+  readonly outages: readonly OutageView[]
   readonly depots: ReadonlyMap<string, Depot>
   readonly registered: ReadonlyMap<string, RegisteredVan>
   readonly points: ReadonlyMap<string, PanelPoint>
@@ -37,7 +42,9 @@ export function modelOf(snapshot: PanelSnapshot, receivedMs: number): PanelModel
     clock: snapshot.clock,
     serverNowMs: snapshot.nowMs,
     receivedMs,
+    limits: snapshot.limits,
     feed: snapshot.feed,
+    outages: snapshot.outages,
     depots: new Map(snapshot.depots.map((depot) => [depot.id, depot])),
     registered: new Map(snapshot.registered.map((van) => [van.van, van])),
     points: new Map(snapshot.points.map((point) => [point.van, point])),
@@ -58,6 +65,7 @@ export function applyDelta(model: PanelModel, delta: PanelDelta, receivedMs: num
     serverNowMs: delta.nowMs,
     receivedMs,
     feed: delta.feed ?? model.feed,
+    outages: delta.outages ?? model.outages,
     points:
       delta.points === undefined ? model.points : withRows(model.points, delta.points, (known, next) => next.eventMs >= known.eventMs),
     signals: delta.signals === undefined ? model.signals : withRows(model.signals, delta.signals, () => true),

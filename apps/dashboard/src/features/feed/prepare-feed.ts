@@ -1,15 +1,16 @@
-import type { FeedView, PanelPoint } from '@km0/contracts/panel'
-
-/** Without a heartbeat for longer than this, silence says nothing. The server has the same rule; here it also holds while the line is cut. */
-export const STALE_AFTER_MS = 60_000
+import type { FeedView, OutageCause, PanelPoint } from '@km0/contracts/panel'
 
 /**
- * `live`: all is well. `lost`: this browser has no line to the panel. `stale`: the panel itself hears nothing. `none`: nothing has ever
- * arrived. `sinceMs`: platform time from which nothing is known.
+ * `live`: all is well. `lost`: this browser has no line to the panel. `stale`: the panel itself hears nothing. `partly`: it hears nothing from
+ * some partitions. `none`: nothing has ever arrived. `sinceMs`: platform time from which nothing is known.
  */
 export interface FeedStatus {
-  readonly kind: 'live' | 'lost' | 'stale' | 'none'
+  readonly kind: 'live' | 'lost' | 'stale' | 'partly' | 'none'
   readonly sinceMs: number | null
+  /** Why, as far as the panel knows; null while live, and while the panel itself is not heard. */
+  readonly cause: OutageCause | null
+  /** Which are not heard; null: all, or none is missing. */
+  readonly partitions: readonly number[] | null
   /** How old the newest position is; null when there is none. */
   readonly newestPointAgeMs: number | null
 }
@@ -25,20 +26,10 @@ export function prepareFeed(given: {
   let newestMs: number | null = null
   for (const point of given.points.values()) if (newestMs === null || point.arrivalMs > newestMs) newestMs = point.arrivalMs
   const newestPointAgeMs = newestMs === null ? null : Math.max(0, given.nowMs - newestMs)
-  if (!given.connected) return { kind: 'lost', sinceMs: given.serverNowMs, newestPointAgeMs }
-  if (given.feed.state === 'none') return { kind: 'none', sinceMs: null, newestPointAgeMs }
-  if (given.feed.state === 'stale') return { kind: 'stale', sinceMs: given.feed.noDataSinceMs, newestPointAgeMs }
-  return { kind: 'live', sinceMs: null, newestPointAgeMs }
-}
-
-/**
- * Until when silence can be judged for the vans of a partition: now while its heartbeats arrive, else the time of its newest one. null: never.
- * Whoever sees nothing must not call anybody silent.
- */
-export function knownUntilMs(feed: FeedView, status: FeedStatus, partition: number | null, nowMs: number): number | null {
-  if (status.kind === 'none') return null
-  if (status.kind !== 'live') return status.sinceMs === null ? null : Math.min(status.sinceMs, nowMs)
-  const heartbeatMs = feed.partitions.find((known) => known.partition === partition)?.newestHeartbeatMs ?? null
-  if (heartbeatMs === null || nowMs - heartbeatMs <= STALE_AFTER_MS) return nowMs
-  return heartbeatMs
+  const well = { sinceMs: null, cause: null, partitions: null, newestPointAgeMs }
+  if (!given.connected) return { ...well, kind: 'lost', sinceMs: given.serverNowMs }
+  const { state, trouble } = given.feed
+  if (state === 'none') return { ...well, kind: 'none' }
+  if (trouble === null) return { ...well, kind: 'live' }
+  return { ...trouble, kind: trouble.partitions === null ? 'stale' : 'partly', newestPointAgeMs }
 }

@@ -107,6 +107,10 @@ const DRAW: Record<MarkerIcon, Draw> = {
     hollow(context, colors.faint, colors.halo, [])
     cross(context, 2.2, colors.faint, 1.6)
   },
+  unknown: (context, colors) => {
+    circle(context, 6)
+    hollow(context, colors.faint, colors.halo, [2, 2.6])
+  },
   'doubtful-moving': (context, colors) => {
     arrow(context, 0.95)
     hollow(context, colors.moving, colors.halo, [3, 2.4])

@@ -9,6 +9,7 @@ export type MarkerIcon =
   | 'silent'
   | 'provisional'
   | 'not-seen'
+  | 'unknown'
   | `doubtful-${'moving' | 'moving-unknown' | 'stopped'}`
 
 export interface Marker {
@@ -40,12 +41,12 @@ function markerOf(van: Van, point: NonNullable<Van['point']>): Marker {
     headingDegrees: point.headingDegrees ?? 0,
     label: van.name,
     age: old && van.silenceMs !== null ? shortAge(van.silenceMs) : '',
-    level: van.state === 'silent' || van.state === 'provisional' ? 2 : old ? 1 : 0,
+    level: van.state === 'silent' || van.state === 'provisional' ? 2 : old || van.state === 'unknown' ? 1 : 0,
   }
 }
 
 function iconOf(van: Van, headingDegrees: number | null): MarkerIcon {
-  if (van.state === 'silent' || van.state === 'provisional' || van.state === 'not-seen') return van.state
+  if (van.state === 'silent' || van.state === 'provisional' || van.state === 'not-seen' || van.state === 'unknown') return van.state
   const shape = van.state === 'stopped' ? 'stopped' : headingDegrees === null ? 'moving-unknown' : 'moving'
   return van.doubtful ? `doubtful-${shape}` : shape
 }

@@ -1,16 +1,19 @@
 'use client'
 
+import type { OutageSpan } from '@km0/contracts/panel'
 import { useFormatter, useTranslations } from 'next-intl'
 import { useState } from 'react'
 import { CLOCK } from '../feed/time-formats.ts'
 import type { OperatorHandle } from '../operator/use-operator.ts'
 import card from '../shell/card.module.css'
 import { EmptyState, type ListStatus, LoadingRows } from '../shell/list-state.tsx'
+import { StateIcon } from '../shell/state-icon.tsx'
 import { useHeldRows } from '../shell/use-held-rows.ts'
 import { AcknowledgeDialog } from './acknowledge-dialog.tsx'
 import styles from './no-signal.module.css'
 import { NoSignalRowView } from './no-signal-row.tsx'
 import { NotSeen } from './not-seen.tsx'
+import { OurOutages } from './our-outages.tsx'
 import type { NoSignalList, NoSignalRow } from './prepare-no-signal.ts'
 
 export interface NoSignalCardProps {
@@ -18,6 +21,9 @@ export interface NoSignalCardProps {
   readonly status: ListStatus
   /** While stale: from when on nothing is known. */
   readonly sinceMs: number | null
+  /** Of ours, of the last day, newest first. */
+  readonly outages: readonly OutageSpan[]
+  readonly nowMs: number
   readonly selected: string | null
   readonly onSelect: (van: string) => void
   readonly operator: OperatorHandle
@@ -28,7 +34,7 @@ export function NoSignalCard(props: NoSignalCardProps) {
   const format = useFormatter()
   const { rows, handlers } = useHeldRows(props.list.rows, '')
   const [acknowledging, setAcknowledging] = useState<NoSignalRow | null>(null)
-  const count = props.list.rows.length
+  const { count, unknown } = props.list
   const stale = props.status === 'stale'
   return (
     <section className={card.card} aria-labelledby="no-signal-title">
@@ -39,7 +45,12 @@ export function NoSignalCard(props: NoSignalCardProps) {
           {stale && props.sinceMs !== null ? t('frozen', { time: format.dateTime(props.sinceMs, CLOCK) }) : count > 1 && t('order')}
         </span>
       </header>
-      <Body status={props.status} count={rows.length}>
+      {unknown > 0 && (
+        <p className={styles.unknown} data-unknown={unknown}>
+          <StateIcon state="unknown" /> {t('unknown', { count: unknown })}
+        </p>
+      )}
+      <Body status={props.status} count={rows.length} unknown={unknown}>
         <div className={card.scroll}>
           <ul className={styles.rows} aria-labelledby="no-signal-title" {...handlers}>
             {rows.map(({ row, gone }) => (
@@ -61,16 +72,23 @@ export function NoSignalCard(props: NoSignalCardProps) {
           <NotSeen vans={props.list.notSeen} onSelect={props.onSelect} />
         </div>
       )}
+      <OurOutages spans={props.outages} nowMs={props.nowMs} />
       <AcknowledgeDialog row={acknowledging} operator={props.operator} onClose={() => setAcknowledging(null)} />
     </section>
   )
 }
 
-function Body(props: { readonly status: ListStatus; readonly count: number; readonly children: React.ReactNode }) {
+function Body(props: {
+  readonly status: ListStatus
+  readonly count: number
+  readonly unknown: number
+  readonly children: React.ReactNode
+}) {
   const t = useTranslations()
   if (props.status === 'loading') return <LoadingRows rows={3} />
   if (props.status === 'error') return <EmptyState kind="error" title={t('error.title')} hint={t('error.hint')} />
   if (props.count > 0) return props.children
   if (props.status === 'stale') return <EmptyState kind="stale" title={t('noSignal.emptyStale')} hint={t('noSignal.emptyStaleHint')} />
+  if (props.unknown > 0) return <EmptyState kind="stale" title={t('noSignal.emptyPartly')} hint={t('noSignal.emptyPartlyHint')} />
   return <EmptyState kind="ok" title={t('noSignal.emptyTitle')} hint={t('noSignal.empty')} />
 }

@@ -3,6 +3,7 @@ import { memo } from 'react'
 import { clockDuration, isoDuration } from '../feed/durations.ts'
 import { CLOCK } from '../feed/time-formats.ts'
 import { StateIcon } from '../shell/state-icon.tsx'
+import { lastKnown } from '../van/last-known.ts'
 import styles from './no-signal.module.css'
 import type { NoSignalRow } from './prepare-no-signal.ts'
 
@@ -24,8 +25,20 @@ export const NoSignalRowView = memo(function NoSignalRowView(props: NoSignalRowP
   const time = clock(row.lastMs)
   const duration = clockDuration(row.durationMs)
   const provisional = row.band === 'provisional'
+  const { speedKmh, batteryPercent } = lastKnown(van)
+  const facts = [
+    ...(speedKmh === null ? [] : [t('lastSpeed', { speed: speedKmh })]),
+    ...(batteryPercent === null ? [] : [t('lastBattery', { percent: batteryPercent })]),
+    ...(row.near === 0 ? [] : [t('near', { count: row.near })]),
+  ]
   return (
-    <li className={styles.row} data-band={gone ? 'returned' : row.band} data-selected={props.selected} data-van={row.key}>
+    <li
+      className={styles.row}
+      data-band={gone ? 'returned' : row.band}
+      data-hidden={row.hidden}
+      data-selected={props.selected}
+      data-van={row.key}
+    >
       <button
         type="button"
         className={styles.main}
@@ -57,6 +70,14 @@ export const NoSignalRowView = memo(function NoSignalRowView(props: NoSignalRowP
               </>
             )}
           </span>
+          {!gone && row.outage !== null && (
+            <span className={styles.fact} data-outage={row.hidden ? 'lasts' : 'over'}>
+              {row.hidden || row.outage.toMs === null
+                ? t('hidden', { time: clock(row.outage.fromMs) })
+                : t('notCounted', { from: clock(row.outage.fromMs), to: clock(row.outage.toMs) })}
+            </span>
+          )}
+          {!gone && facts.length > 0 && <span className={styles.fact}>{facts.join(' · ')}</span>}
           {acknowledgement !== null && (
             <span className={styles.note}>
               <svg width="14" height="14" viewBox="0 0 14 14" aria-hidden="true">

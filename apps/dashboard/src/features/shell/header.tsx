@@ -58,6 +58,15 @@ export function Header(props: HeaderProps) {
           </dt>
           <dd data-counter="no-signal">{counters?.noSignal ?? '–'}</dd>
         </div>
+        {counters !== null && counters.unknown > 0 && (
+          <div>
+            <dt>
+              <StateIcon state="unknown" />
+              <span>{t('state.unknown')}</span>
+            </dt>
+            <dd data-counter="unknown">{counters.unknown}</dd>
+          </div>
+        )}
       </dl>
       <FeedPill feed={props.feed} connection={props.connection} playing={props.playing} nowMs={props.nowMs} />
       <div className={styles.controls}>

@@ -10,6 +10,7 @@ import { useLive } from '../feed/use-live.ts'
 import { usePlatformNow } from '../feed/use-platform-now.ts'
 import { NoSignalCard } from '../no-signal/no-signal-card.tsx'
 import { prepareNoSignal } from '../no-signal/prepare-no-signal.ts'
+import { prepareOutages } from '../no-signal/prepare-outages.ts'
 import { useOperator } from '../operator/use-operator.ts'
 import { VanSearch } from '../search/van-search.tsx'
 import { PanelToasts } from '../stock/panel-toasts.tsx'
@@ -56,7 +57,10 @@ export function PanelApp(props: PanelAppProps) {
     [model, connection, nowMs],
   )
   const fleet = useMemo(() => (model === null || feed === null ? [] : prepareFleet(model, feed, nowMs)), [model, feed, nowMs])
-  const silences = useMemo(() => prepareNoSignal(fleet, model?.acknowledgements ?? []), [fleet, model?.acknowledgements])
+  const nearMm = model?.limits.nearDistanceMm ?? 0
+  const silences = useMemo(() => prepareNoSignal(fleet, model?.acknowledgements ?? [], nearMm), [fleet, model?.acknowledgements, nearMm])
+  const partitionCount = model?.feed.partitions.length ?? 0
+  const outages = useMemo(() => prepareOutages(model?.outages ?? [], partitionCount, nowMs), [model?.outages, partitionCount, nowMs])
   const distances = useMemo(() => prepareDistances(fleet, model?.distances ?? new Map()), [fleet, model?.distances])
   const selected = fleet.find((van) => van.van === selection.van) ?? null
 
@@ -64,7 +68,8 @@ export function PanelApp(props: PanelAppProps) {
     selection.select(van)
     if (van !== null) setView('map')
   }
-  const listStatus = model === null ? (connection === 'failed' ? 'error' : 'loading') : feed?.kind === 'live' ? 'ready' : 'stale'
+  const listStatus =
+    model === null ? (connection === 'failed' ? 'error' : 'loading') : feed?.kind === 'live' || feed?.kind === 'partly' ? 'ready' : 'stale'
 
   return (
     <div className={styles.app} data-view={view}>
@@ -111,6 +116,8 @@ export function PanelApp(props: PanelAppProps) {
               list={silences}
               status={listStatus}
               sinceMs={feed?.sinceMs ?? null}
+              outages={outages}
+              nowMs={nowMs}
               selected={selection.van}
               onSelect={select}
               operator={operator}
@@ -128,7 +135,7 @@ export function PanelApp(props: PanelAppProps) {
         </div>
       </main>
       <PanelToasts />
-      <ViewTabs view={view} noSignal={silences.rows.length} onView={setView} />
+      <ViewTabs view={view} noSignal={silences.count} onView={setView} />
     </div>
   )
 }

@@ -49,5 +49,11 @@ const SHAPES: Record<VanState, React.ReactNode> = {
       <path className={styles.mark} d={CROSS} />
     </>
   ),
+  unknown: (
+    <>
+      <circle className={styles.ring} cx="10" cy="10" r="7.2" />
+      <path className={styles.mark} d="M7.700 8.100a2.300 2.300 0 1 1 3.400 2c-.800.450-1.100.900-1.100 1.700M10 14.300h.01" />
+    </>
+  ),
   unheard: <circle className={styles.ring} cx="10" cy="10" r="7.2" />,
 }

@@ -1,12 +1,23 @@
-import type { AcknowledgementView, FeedView, PanelPoint, PanelSnapshot, RegisteredVan, SignalView } from '@km0/contracts'
+import {
+  type AcknowledgementView,
+  DEFAULT_PANEL_LIMITS,
+  type FeedTrouble,
+  type FeedView,
+  type OutageView,
+  type PanelPoint,
+  type PanelSnapshot,
+  type RegisteredVan,
+  type SignalView,
+} from '@km0/contracts'
 import { describe, expect, test } from 'vitest'
 import { modelOf } from '../feed/panel-model.ts'
-import type { FeedStatus } from '../feed/prepare-feed.ts'
+import { prepareFeed } from '../feed/prepare-feed.ts'
 import { prepareMarkers } from '../map/prepare-markers.ts'
 import { prepareNoSignal } from '../no-signal/prepare-no-signal.ts'
 import { searchVans } from '../search/prepare-search.ts'
 import { prepareCounters } from '../shell/prepare-counters.ts'
 import { compassPoint } from './compass.ts'
+import { lastKnown } from './last-known.ts'
 import { prepareFleet, type Van } from './prepare-fleet.ts'
 
 /** 12:00 in Madrid. */
@@ -26,6 +37,7 @@ const point = (van: string, ageMs: number, over: Partial<PanelPoint> = {}): Pane
   motion: 'moving',
   place: 'Salt',
   partition: 0,
+  batteryPercent: null,
   ...over,
 })
 const silent = (van: string, ageMs: number): SignalView => ({ van, depotId: null, state: 'no-signal', sinceMs: NOW - ageMs })
@@ -40,16 +52,32 @@ const registered = (van: string, over: Partial<RegisteredVan> = {}): RegisteredV
   ...over,
 })
 const partitions = [{ partition: 0, watermarkMs: null, progressMs: null, newestHeartbeatMs: NOW, newestRecordMs: NOW }]
-const liveFeed: FeedView = { state: 'live', noDataSinceMs: null, partitions }
-const LIVE: FeedStatus = { kind: 'live', sinceMs: null, newestPointAgeMs: 0 }
+const liveFeed: FeedView = { state: 'live', noDataSinceMs: null, trouble: null, partitions }
+/** Nothing has been heard from any partition for so long. */
+const deafFor = (ms: number, cause: FeedTrouble['cause'] = 'bridge'): FeedView => ({
+  state: 'stale',
+  noDataSinceMs: NOW - ms,
+  trouble: { cause, sinceMs: NOW - ms, partitions: null },
+  partitions: [{ ...partitions[0]!, newestHeartbeatMs: NOW - ms }],
+})
 
-function fleetOf(parts: Partial<PanelSnapshot>, feed: FeedStatus = LIVE, nowMs = NOW): Van[] {
-  const depots = [{ id: 'girona', name: 'Base de Girona', lat: 42, lon: 2.8, markets: [], shiftStart: null, shiftEnd: null }]
-  const empty = { depots, registered: [], points: [], signals: [], distances: [], acknowledgements: [] }
-  return prepareFleet(modelOf({ sequence: 1, clock: 'machine', nowMs, feed: liveFeed, ...empty, ...parts }, 0), feed, nowMs)
+interface When {
+  readonly nowMs?: number
+  readonly connected?: boolean
 }
-const stateOf = (parts: Partial<PanelSnapshot>, feed?: FeedStatus, nowMs?: number) =>
-  fleetOf(parts, feed, nowMs).map((van) => [van.van, van.state])
+
+function fleetOf(parts: Partial<PanelSnapshot>, { nowMs = NOW, connected = true }: When = {}): Van[] {
+  const depots = [{ id: 'girona', name: 'Base de Girona', lat: 42, lon: 2.8, markets: [], shiftStart: null, shiftEnd: null }]
+  const empty = { depots, registered: [], points: [], signals: [], distances: [], acknowledgements: [], outages: [] }
+  const model = modelOf({ sequence: 1, clock: 'machine', nowMs, limits: DEFAULT_PANEL_LIMITS, feed: liveFeed, ...empty, ...parts }, 0)
+  return prepareFleet(
+    model,
+    prepareFeed({ feed: model.feed, points: model.points, connected, serverNowMs: model.serverNowMs, nowMs }),
+    nowMs,
+  )
+}
+const stateOf = (parts: Partial<PanelSnapshot>, when?: When) => fleetOf(parts, when).map((van) => [van.van, van.state])
+const NEAR_MM = DEFAULT_PANEL_LIMITS.nearDistanceMm
 
 describe('state of a van', () => {
   test('moving or stopped as the stream job says', () => {
@@ -86,8 +114,8 @@ describe('state of a van', () => {
     ])
     const midnight = Date.UTC(2026, 10, 28, 23, 10)
     const lost = { ...point('a', 0), eventMs: midnight - 30 * MINUTE }
-    expect(stateOf({ points: [lost] }, LIVE, midnight)).toEqual([['a', 'provisional']])
-    expect(stateOf({ points: [lost] }, LIVE, midnight + 40 * MINUTE)).toEqual([['a', 'not-seen']])
+    expect(stateOf({ points: [lost] }, { nowMs: midnight })).toEqual([['a', 'provisional']])
+    expect(stateOf({ points: [lost] }, { nowMs: midnight + 40 * MINUTE })).toEqual([['a', 'not-seen']])
   })
 
   test('vans out of service are not listed unless they are heard', () => {
@@ -110,33 +138,92 @@ describe('state of a van', () => {
 })
 
 describe('a dead feed', () => {
-  const vans = { points: Array.from({ length: 140 }, (_, n) => point(`v${n}`, 10 * MINUTE)) }
+  const vans = Array.from({ length: 140 }, (_, n) => point(`v${n}`, 10 * MINUTE))
 
   test('is not 140 silent vans', () => {
-    const stale: FeedStatus = { kind: 'stale', sinceMs: NOW - 10 * MINUTE, newestPointAgeMs: 0 }
-    const lost: FeedStatus = { ...stale, kind: 'lost' }
-    expect(prepareCounters(fleetOf(vans)).noSignal).toBe(140)
-    expect(prepareCounters(fleetOf(vans, stale))).toEqual({ moving: 140, stopped: 0, noSignal: 0 })
-    expect(prepareCounters(fleetOf(vans, lost)).noSignal).toBe(0)
-    expect(prepareCounters(fleetOf(vans, { kind: 'none', sinceMs: null, newestPointAgeMs: null })).noSignal).toBe(0)
+    expect(prepareCounters(fleetOf({ points: vans })).noSignal).toBe(140)
+    const unknown = { moving: 0, stopped: 0, noSignal: 0, unknown: 140 }
+    expect(prepareCounters(fleetOf({ points: vans, feed: deafFor(10 * MINUTE) }))).toEqual(unknown)
+    expect(prepareCounters(fleetOf({ points: vans, nowMs: NOW - 10 * MINUTE }, { connected: false }))).toEqual(unknown)
+    const never: FeedView = { state: 'none', noDataSinceMs: null, trouble: null, partitions: [] }
+    expect(prepareCounters(fleetOf({ points: vans, feed: never }))).toEqual(unknown)
+    const { rows, count, unknown: hidden } = prepareNoSignal(fleetOf({ points: vans, feed: deafFor(10 * MINUTE) }), [], NEAR_MM)
+    expect([rows, count, hidden]).toEqual([[], 0, 140])
   })
 
-  test('keeps who was silent before it, at the duration of then', () => {
-    const stale: FeedStatus = { kind: 'stale', sinceMs: NOW - 10 * MINUTE, newestPointAgeMs: 0 }
-    const [van] = fleetOf({ points: [point('a', 14 * MINUTE)] }, stale)
-    expect(van).toMatchObject({ state: 'provisional', silenceMs: 4 * MINUTE })
+  test('hides nobody who is heard: heartbeats may be held back while positions come', () => {
+    expect(stateOf({ points: [point('a', 30_000), point('b', 70_000)], feed: deafFor(90_000) })).toEqual([
+      ['a', 'moving'],
+      ['b', 'unknown'],
+    ])
+  })
+
+  test('keeps who was silent before it, at the duration of then, and counts them not', () => {
+    const fleet = fleetOf({ points: [point('a', 14 * MINUTE)], feed: deafFor(10 * MINUTE) })
+    expect(fleet).toMatchObject([{ state: 'provisional', silenceMs: 4 * MINUTE, outage: { fromMs: NOW - 10 * MINUTE, toMs: null } }])
+    expect(prepareNoSignal(fleet, [], NEAR_MM)).toMatchObject({ count: 0, unknown: 0, rows: [{ hidden: true, durationMs: 4 * MINUTE }] })
+    expect(prepareCounters(fleet)).toEqual({ moving: 0, stopped: 0, noSignal: 0, unknown: 1 })
   })
 
   test('of one partition hides only its vans', () => {
     const feed: FeedView = {
       ...liveFeed,
+      trouble: { cause: 'partition', sinceMs: NOW - 10 * MINUTE, partitions: [1] },
       partitions: [...partitions, { ...partitions[0]!, partition: 1, newestHeartbeatMs: NOW - 10 * MINUTE }],
     }
-    const points = [point('a', 10 * MINUTE), point('b', 10 * MINUTE, { partition: 1 })]
+    const points = [point('a', 10 * MINUTE), point('b', 10 * MINUTE, { partition: 1 }), point('c', 10 * MINUTE, { partition: null })]
     expect(stateOf({ points, feed })).toEqual([
       ['a', 'provisional'],
-      ['b', 'moving'],
+      ['b', 'unknown'],
+      ['c', 'provisional'],
     ])
+    expect(prepareNoSignal(fleetOf({ points, feed }), [], NEAR_MM)).toMatchObject({ count: 2, unknown: 1 })
+  })
+})
+
+describe('an outage that is over', () => {
+  /** From 12 minutes ago to `endedAgoMs` ago. */
+  const outage = (endedAgoMs: number, partition = 0): OutageView => ({
+    partition,
+    fromMs: NOW - 12 * MINUTE,
+    toMs: NOW - endedAgoMs,
+    cause: 'bridge',
+  })
+
+  test('a silence that it hides is unknown until three minutes after it, then listed again and counted', () => {
+    const points = [point('a', 12 * MINUTE + 5_000)]
+    const just = fleetOf({ points, outages: [outage(2 * MINUTE)] })
+    expect(just).toMatchObject([{ state: 'unknown', silenceMs: 2 * MINUTE }])
+    expect(prepareNoSignal(just, [], NEAR_MM)).toMatchObject({ rows: [], count: 0, unknown: 1 })
+    const known = fleetOf({ points, signals: [silent('a', 12 * MINUTE + 5_000)], outages: [outage(4 * MINUTE)] })
+    expect(known).toMatchObject([{ state: 'silent', silenceMs: 4 * MINUTE }])
+    expect(prepareNoSignal(known, [], NEAR_MM)).toMatchObject({
+      count: 1,
+      unknown: 0,
+      rows: [{ band: 'episode', durationMs: 4 * MINUTE, hidden: false, outage: { toMs: NOW - 4 * MINUTE } }],
+    })
+  })
+
+  test('who was silent before it is listed at once, without its time', () => {
+    const fleet = fleetOf({ points: [point('a', 20 * MINUTE)], outages: [outage(MINUTE)] })
+    expect(fleet).toMatchObject([{ state: 'provisional', silenceMs: 9 * MINUTE }])
+    expect(prepareNoSignal(fleet, [], NEAR_MM)).toMatchObject({ count: 1, rows: [{ hidden: false }] })
+  })
+
+  test('says nothing of vans that were heard since, nor of those of other partitions', () => {
+    const points = [point('a', 2 * MINUTE), point('b', 20 * MINUTE, { partition: 1 })]
+    expect(fleetOf({ points, outages: [outage(3 * MINUTE)] })).toMatchObject([
+      { state: 'moving', outage: null },
+      { state: 'provisional', silenceMs: 20 * MINUTE, outage: null },
+    ])
+  })
+
+  test('of the whole platform holds for a van whose partition is not known', () => {
+    const feed = { ...liveFeed, partitions: [...partitions, { ...partitions[0]!, partition: 1 }] }
+    const signals = [silent('a', 13 * MINUTE)]
+    const silenceMs = (outages: OutageView[]) => fleetOf({ signals, feed, outages })[0]?.silenceMs
+    expect(silenceMs([outage(4 * MINUTE)])).toBe(13 * MINUTE)
+    expect(silenceMs([outage(4 * MINUTE), outage(4 * MINUTE, 1)])).toBe(4 * MINUTE)
   })
 })
 
@@ -154,7 +241,7 @@ describe('the no-signal list', () => {
       points: [point('long', 16 * MINUTE), point('early', 3 * MINUTE), point('episode', 5 * MINUTE), point('fine', 1_000)],
       signals: [silent('long', 16 * MINUTE), silent('episode', 5 * MINUTE)],
     })
-    const { rows } = prepareNoSignal(fleet, [])
+    const { rows } = prepareNoSignal(fleet, [], NEAR_MM)
     expect(rows.map((row) => [row.key, row.band, row.durationMs])).toEqual([
       ['long', 'long', 16 * MINUTE],
       ['episode', 'episode', 5 * MINUTE],
@@ -165,7 +252,7 @@ describe('the no-signal list', () => {
   test('an acknowledgement holds for this silence and no other', () => {
     const fleet = fleetOf({ points: [point('a', 10 * MINUTE)], signals: [silent('a', 10 * MINUTE)] })
     const last = NOW - 10 * MINUTE
-    const held = (acks: AcknowledgementView[]) => prepareNoSignal(fleet, acks).rows[0]?.acknowledgement?.note
+    const held = (acks: AcknowledgementView[]) => prepareNoSignal(fleet, acks, NEAR_MM).rows[0]?.acknowledgement?.note
     expect(held([ack('a', last, NOW - MINUTE, 'this')])).toBe('this')
     expect(held([ack('a', last, NOW - 5 * MINUTE, 'first'), ack('a', last, NOW - MINUTE, 'second')])).toBe('second')
     // Made in the provisional row, before late points moved the beginning.
@@ -174,13 +261,36 @@ describe('the no-signal list', () => {
     expect(held([ack('b', last, NOW, 'another van')])).toBeUndefined()
   })
 
+  test('says how many others near it are silent, and what is known of it', () => {
+    const fleet = fleetOf({
+      points: [
+        point('a', 5 * MINUTE, { batteryPercent: 7, speedMmPerS: 15_000 }),
+        point('b', 5 * MINUTE, { lat: 42.0178, speedMmPerS: 500 }),
+        point('c', 5 * MINUTE, { lat: 42.0182, speedMmPerS: null }),
+        point('heard', 0),
+      ],
+    })
+    const { rows } = prepareNoSignal(fleet, [], NEAR_MM)
+    // 0.018 degrees of latitude are 2,001 m.
+    expect(rows.map((row) => [row.key, row.near])).toEqual([
+      ['a', 1],
+      ['b', 2],
+      ['c', 1],
+    ])
+    expect(rows.map((row) => lastKnown(row.van))).toEqual([
+      { speedKmh: 54, batteryPercent: 7 },
+      { speedKmh: null, batteryPercent: null },
+      { speedKmh: null, batteryPercent: null },
+    ])
+  })
+
   test('not seen today: registered ones only, longest first, never seen last', () => {
     const day = 24 * 60 * MINUTE
     const fleet = fleetOf({
       registered: [registered('never'), registered('yesterday'), registered('monday')],
       points: [point('yesterday', day), point('monday', 6 * day), point('stranger', 2 * day)],
     })
-    const { rows, notSeen } = prepareNoSignal(fleet, [])
+    const { rows, notSeen } = prepareNoSignal(fleet, [], NEAR_MM)
     expect(rows).toEqual([])
     expect(notSeen.map((van) => van.van)).toEqual(['monday', 'yesterday', 'never'])
   })

@@ -1,7 +1,8 @@
 import type { PanelPoint, RegisteredVan } from '@km0/contracts/panel'
 import { madridDay } from '../feed/madrid-day.ts'
 import type { PanelModel } from '../feed/panel-model.ts'
-import { type FeedStatus, knownUntilMs } from '../feed/prepare-feed.ts'
+import type { FeedStatus } from '../feed/prepare-feed.ts'
+import { type DeafSpan, DeafSpans, silenceOf } from '../feed/prepare-silence.ts'
 
 /** From here on a van without data is listed, provisionally until `senyal` says so. */
 export const PROVISIONAL_AFTER_MS = 180_000
@@ -10,11 +11,14 @@ export const NOT_SEEN_AFTER_MS = 3_600_000
 /** From here on a marker shows its age. */
 export const AGE_SHOWN_AFTER_MS = 60_000
 
+/** From here on a van that cannot be heard, for a reason of ours, is shown as unknown. */
+export const UNKNOWN_AFTER_MS = 60_000
+
 /**
- * `moving`, `stopped`: heard. `provisional`: no data for 3 minutes, not yet confirmed by the stream job. `silent`: a confirmed episode.
+ * `moving`, `stopped`: heard. `unknown`: an outage of ours has hidden it, and it has not been heard since. `provisional`: no data for 3 minutes, not yet confirmed by the stream job. `silent`: a confirmed episode.
  * `not-seen`: no point today. `unheard`: no point at all.
  */
-export type VanState = 'moving' | 'stopped' | 'provisional' | 'silent' | 'not-seen' | 'unheard'
+export type VanState = 'moving' | 'stopped' | 'unknown' | 'provisional' | 'silent' | 'not-seen' | 'unheard'
 
 export interface Van {
   readonly van: string
@@ -28,8 +32,10 @@ export interface Van {
   readonly state: VanState
   /** Event time of the last sign of the van: of its newest point, or of the silence that the stream job found. */
   readonly lastMs: number | null
-  /** How long nothing has come, as far as that is known. */
+  /** How long nothing has come while we could hear. */
   readonly silenceMs: number | null
+  /** The newest outage of ours since the van was heard; null when there was none. */
+  readonly outage: DeafSpan | null
   /** Identity of the silence: what an acknowledgement names. */
   readonly sinceMs: number | null
   readonly doubtful: boolean
@@ -40,7 +46,8 @@ export function prepareFleet(model: PanelModel, feed: FeedStatus, nowMs: number)
   const names = new Set([...model.points.keys(), ...model.signals.keys()])
   for (const van of model.registered.values()) if (isInService(van, nowMs)) names.add(van.van)
   const today = madridDay(nowMs)
-  const vans = [...names].map((name) => prepareVan(name, model, feed, nowMs, today))
+  const deaf = new DeafSpans(model, feed)
+  const vans = [...names].map((name) => prepareVan(name, model, deaf, nowMs, today))
   return vans.sort((a, b) => compareNames(a.name, b.name))
 }
 
@@ -54,16 +61,26 @@ function isInService(van: RegisteredVan, nowMs: number): boolean {
   return (van.inServiceFromMs ?? Number.NEGATIVE_INFINITY) <= nowMs && nowMs < (van.inServiceToMs ?? Number.POSITIVE_INFINITY)
 }
 
-function prepareVan(van: string, model: PanelModel, feed: FeedStatus, nowMs: number, today: string): Van {
+function prepareVan(van: string, model: PanelModel, deaf: DeafSpans, nowMs: number, today: string): Van {
   const registered = model.registered.get(van)
   const point = model.points.get(van) ?? null
   const signal = model.signals.get(van)
   const depotId = registered?.depotId ?? null
   const silentSinceMs = signal?.state === 'no-signal' ? signal.sinceMs : null
   const lastMs = newest(point?.eventMs ?? null, silentSinceMs)
-  const untilMs = knownUntilMs(model.feed, feed, point?.partition ?? null, nowMs)
-  const silenceMs = lastMs === null || untilMs === null ? null : Math.max(0, untilMs - lastMs)
-  const state = stateOf({ point, lastMs, silenceMs, silentSinceMs, isToday: lastMs !== null && madridDay(lastMs) === today })
+  const silence = lastMs === null ? null : silenceOf(lastMs, nowMs, deaf.of(point?.partition ?? null), PROVISIONAL_AFTER_MS)
+  const state =
+    lastMs === null || silence === null
+      ? 'unheard'
+      : stateOf({
+          point,
+          silenceMs: silence.silenceMs,
+          unseenMs: silence.knownUntilMs - lastMs,
+          isToday: madridDay(lastMs) === today,
+          confirmed: silentSinceMs !== null,
+          hiddenMs: silence.outage === null ? 0 : nowMs - lastMs,
+          isHidden: silence.outage !== null && silence.knownUntilMs < nowMs,
+        })
   return {
     van,
     name: registered?.name ?? van,
@@ -75,7 +92,8 @@ function prepareVan(van: string, model: PanelModel, feed: FeedStatus, nowMs: num
     place: point?.place ?? null,
     state,
     lastMs,
-    silenceMs,
+    silenceMs: silence?.silenceMs ?? null,
+    outage: silence?.outage ?? null,
     sinceMs: state === 'silent' ? silentSinceMs : lastMs,
     doubtful: point?.doubtful ?? false,
   }
@@ -83,19 +101,22 @@ function prepareVan(van: string, model: PanelModel, feed: FeedStatus, nowMs: num
 
 function stateOf(given: {
   readonly point: PanelPoint | null
-  readonly lastMs: number | null
-  readonly silenceMs: number | null
-  readonly silentSinceMs: number | null
+  /** While we could hear. */
+  readonly silenceMs: number
+  /** Since the last sign of the van, as far as we have heard. */
+  readonly unseenMs: number
   readonly isToday: boolean
+  /** The stream job says that the van has no signal. */
+  readonly confirmed: boolean
+  /** Since the last sign of a van that an outage of ours has hidden, else 0. */
+  readonly hiddenMs: number
+  /** The outage lasts. */
+  readonly isHidden: boolean
 }): VanState {
-  const { point, lastMs, silenceMs } = given
-  if (lastMs === null) return 'unheard'
-  if (silenceMs !== null && silenceMs >= PROVISIONAL_AFTER_MS) {
-    if (!given.isToday && silenceMs >= NOT_SEEN_AFTER_MS) return 'not-seen'
-    return given.silentSinceMs === null ? 'provisional' : 'silent'
-  }
-  if (point === null) return 'silent'
-  return point.motion
+  if (!given.isToday && given.unseenMs >= NOT_SEEN_AFTER_MS) return 'not-seen'
+  if (given.silenceMs >= PROVISIONAL_AFTER_MS) return given.confirmed ? 'silent' : 'provisional'
+  if (given.hiddenMs >= (given.isHidden ? UNKNOWN_AFTER_MS : PROVISIONAL_AFTER_MS)) return 'unknown'
+  return given.point === null ? 'silent' : given.point.motion
 }
 
 function newest(a: number | null, b: number | null): number | null {

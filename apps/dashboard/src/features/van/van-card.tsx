@@ -5,9 +5,10 @@ import { useEffect } from 'react'
 import type { DistanceRow } from '../distances/prepare-distances.ts'
 import { Sparkline } from '../distances/sparkline.tsx'
 import { clockDuration, shortAge } from '../feed/durations.ts'
-import { CLOCK_SECONDS } from '../feed/time-formats.ts'
+import { CLOCK, CLOCK_SECONDS } from '../feed/time-formats.ts'
 import { StateIcon } from '../shell/state-icon.tsx'
 import { compassPoint } from './compass.ts'
+import { lastKnown } from './last-known.ts'
 import type { Van } from './prepare-fleet.ts'
 import styles from './van-card.module.css'
 
@@ -64,6 +65,12 @@ function Facts({ van, distance }: { readonly van: Van; readonly distance: Distan
   const { point } = van
   const heard = van.state === 'moving' || van.state === 'stopped'
   const speed = point?.speedMmPerS == null ? null : Math.round(point.speedMmPerS * 0.0036)
+  const clock = (ms: number) => format.dateTime(ms, CLOCK)
+  const outageWords = ({ fromMs, toMs }: NonNullable<Van['outage']>) => {
+    if (toMs !== null) return t('noSignal.notCounted', { from: clock(fromMs), to: clock(toMs) })
+    return fromMs > 0 ? t('noSignal.hidden', { time: clock(fromMs) }) : t('feed.none')
+  }
+  const last = lastKnown(van)
   const missing = distance?.history.filter((value) => value === null).length ?? 0
   return (
     <>
@@ -72,7 +79,9 @@ function Facts({ van, distance }: { readonly van: Van; readonly distance: Distan
         {van.doubtful && <span> · {t('state.doubtful')}</span>}
         {heard && van.state === 'moving' && speed !== null && <span> · {t('van.speedValue', { speed })}</span>}
         {heard && van.state === 'moving' && point?.headingDegrees != null && <span> · {compassPoint(point.headingDegrees)}</span>}
-        {!heard && van.silenceMs !== null && <span className={styles.silence}>{clockDuration(van.silenceMs)}</span>}
+        {!heard && van.state !== 'unknown' && van.silenceMs !== null && (
+          <span className={styles.silence}>{clockDuration(van.silenceMs)}</span>
+        )}
       </p>
       <dl className={styles.facts}>
         <Fact label={t('van.place')} value={van.place} />
@@ -84,9 +93,17 @@ function Facts({ van, distance }: { readonly van: Van; readonly distance: Distan
               : `${format.dateTime(van.lastMs, CLOCK_SECONDS)}${heard && van.silenceMs !== null ? ` · ${t('van.ago', { age: shortAge(van.silenceMs) })}` : ''}`
           }
         />
+        {!heard && (
+          <Fact label={t('van.lastSpeed')} value={last.speedKmh === null ? null : t('van.speedValue', { speed: last.speedKmh })} />
+        )}
+        <Fact
+          label={t('van.battery')}
+          value={last.batteryPercent === null ? null : t('van.batteryValue', { percent: last.batteryPercent })}
+        />
         <Fact label={t('van.plate')} value={van.plate} />
         <Fact label={t('van.depot')} value={van.registered ? van.depotName : t('noSignal.notRegistered')} />
       </dl>
+      {van.outage !== null && !heard && <p className={styles.hint}>{outageWords(van.outage)}</p>}
       {point === null && <p className={styles.hint}>{t('van.noPosition')}</p>}
       {distance !== null && (
         <div className={styles.distance}>
