@@ -1,6 +1,7 @@
 export { linesOf } from '@km0/windowing'
 export { batchNeedsFromMs, createPositionsBatch } from './positions/positions-batch.ts'
 export { createPositionsHost } from './positions/positions-host.ts'
+export { repartitionTasks } from './positions/repartition.ts'
 export { createStockBatch } from './stock/stock-batch.ts'
 export { createStockHost } from './stock/stock-host.ts'
 export type { ShuffleSnapshot } from './stock-shuffle/shuffle-snapshot.ts'

@@ -13,7 +13,7 @@ import type { Outbox } from '../outbox.ts'
 import { emitLate } from '../refusals.ts'
 import type { PositionsOperators } from './operators.ts'
 import { distanceKey, distanceValue, liveValue, sessionKey, sessionValue, signalKey, signalValue } from './rows.ts'
-import { forget, isGone, newRevisionLedger, newVan, nextDueMs, RANK, type Van } from './van.ts'
+import { forget, forgetMove, isGone, newRevisionLedger, newVan, nextDueMs, RANK, type Van } from './van.ts'
 
 interface VanDue extends Due {
   readonly van: Van
@@ -42,9 +42,8 @@ export class PositionsPartition {
   /** Applies a position that is valid and on the clock. Returns RECORD_FLAGS without those of the clock. */
   onPosition(name: string, lat: number, lon: number, eventMs: number, arrivalMs: number): number {
     const { shape, distance } = this.operators
-    const { finalMs } = this.clock
-    const finalCount = windowsEndedBy(shape, paneStartMs(shape, eventMs), finalMs)
     let van = this.vans.get(name)
+    const finalCount = windowsEndedBy(shape, paneStartMs(shape, eventMs), this.finalMsOf(van))
     if (finalCount === this.windowCount) {
       emitLate(this.out, name, 'tard', eventMs, finalCount)
       this.showLateLive(van, name, lat, lon, eventMs, arrivalMs)
@@ -59,13 +58,13 @@ export class PositionsPartition {
 
   private accepted(van: Van, lat: number, lon: number, eventMs: number, arrivalMs: number, finalCount: number): number {
     const { signal } = this.operators
-    const { watermarkMs } = this.clock
+    const watermarkMs = this.watermarkMsOf(van)
     const hadSession = van.signal.open.length > 0
     const missed = signal.missedBySession(van.signal, eventMs)
     const effect = signal.add(van.signal, eventMs, watermarkMs)
     const partly = finalCount > 0 || missed || effect === 'left-out'
     if (partly) emitLate(this.out, van.name, 'parcial', eventMs, finalCount)
-    if (this.clock.finalMs < watermarkMs) this.revise(van, eventMs)
+    if (this.finalMsOf(van) < watermarkMs) this.revise(van, eventMs)
     if (effect === 'opened') {
       if (!hadSession) this.out.emit('panell', signalKey(van), signalValue(van, 'amb-senyal', eventMs))
       this.observer?.opened('sessio', van.name, eventMs, null)
@@ -73,6 +72,14 @@ export class PositionsPartition {
     }
     this.showLive(van, lat, lon, eventMs, arrivalMs)
     return partly ? RECORD_FLAGS.accepted | RECORD_FLAGS.partlyLate : RECORD_FLAGS.accepted
+  }
+
+  private watermarkMsOf(van: Van): number {
+    return van.moved === null ? this.clock.watermarkMs : Math.max(this.clock.watermarkMs, van.moved.watermarkMs)
+  }
+
+  private finalMsOf(van: Van | undefined): number {
+    return van === undefined || van.moved === null ? this.clock.finalMs : Math.max(this.clock.finalMs, van.moved.finalMs)
   }
 
   private addVan(name: string): Van {
@@ -84,7 +91,7 @@ export class PositionsPartition {
   private paneOpened(van: Van, eventMs: number): void {
     const { shape } = this.operators
     const startMs = paneStartMs(shape, eventMs)
-    const due = nextDueMs(this.operators, van, this.clock.watermarkMs)
+    const due = nextDueMs(this.operators, van, this.watermarkMsOf(van))
     this.wakeAt(van, due < Number.POSITIVE_INFINITY ? due : this.forgetAtMs(van))
     if (this.observer === null) return
     for (let endMs = startMs + shape.slideMs; endMs <= startMs + shape.sizeMs; endMs += shape.slideMs) {
@@ -96,8 +103,8 @@ export class PositionsPartition {
   /** Emits again the closed windows that the point changed and that are not final (section 9). */
   private revise(van: Van, eventMs: number): void {
     const { shape, distance } = this.operators
-    const { watermarkMs, finalMs } = this.clock
-    const fromMs = Math.max(finalMs, paneStartMs(shape, eventMs))
+    const watermarkMs = this.watermarkMsOf(van)
+    const fromMs = Math.max(this.finalMsOf(van), paneStartMs(shape, eventMs))
     if (fromMs >= watermarkMs) return
     for (const endMs of distance.ends(van.distance, fromMs, watermarkMs)) this.emitDistance(van, endMs)
   }
@@ -151,7 +158,7 @@ export class PositionsPartition {
   private collectDue(van: Van, beforeMs: number, due: VanDue[]): void {
     const { distance, signal } = this.operators
     const { watermarkMs } = this.clock
-    for (const endMs of distance.ends(van.distance, beforeMs, watermarkMs)) {
+    for (const endMs of distance.ends(van.distance, Math.max(beforeMs, van.moved?.watermarkMs ?? beforeMs), watermarkMs)) {
       due.push({ atMs: endMs, owner: van.name, rank: RANK.distance, van })
     }
     if (van.signal.open.length === 0) return
@@ -171,11 +178,12 @@ export class PositionsPartition {
   /** After a van was woken: forgets, and sets the next timer, or lets the van go. */
   private settle(van: Van): void {
     forget(this.operators, van, this.clock.finalMs)
+    forgetMove(van, this.clock)
     if (isGone(van)) {
       this.vans.delete(van.name)
       return
     }
-    const due = nextDueMs(this.operators, van, this.clock.watermarkMs)
+    const due = nextDueMs(this.operators, van, this.watermarkMsOf(van))
     this.wakeAt(van, due < Number.POSITIVE_INFINITY ? due : this.forgetAtMs(van))
   }
 
@@ -183,7 +191,7 @@ export class PositionsPartition {
   private forgetAtMs(van: Van): number {
     const { watermarkMs, finalMs } = this.clock
     const soonMs = watermarkMs + this.operators.shape.sizeMs
-    if (van.distance.length > 0 || van.live.length === 0 || this.operators.live === null) return soonMs
+    if (van.distance.length > 0 || van.live.length === 0 || this.operators.live === null || !Number.isFinite(finalMs)) return soonMs
     return Math.max(soonMs, this.operators.live.goneAtMs(van.live) + watermarkMs - finalMs)
   }
 
@@ -196,7 +204,7 @@ export class PositionsPartition {
   /** Takes over a van of a snapshot. */
   restoreVan(van: Van): void {
     this.vans.set(van.name, van)
-    const due = nextDueMs(this.operators, van, this.clock.watermarkMs)
+    const due = nextDueMs(this.operators, van, this.watermarkMsOf(van))
     this.wakeAt(van, due < Number.POSITIVE_INFINITY ? due : this.forgetAtMs(van))
   }
 }

@@ -1,5 +1,6 @@
 import type { ClockSnapshot, EmittedRow, Session } from '@km0/windowing'
 import type { DistancePane, DistanceRow } from './distance.ts'
+import type { MovedVan } from './van.ts'
 
 interface SignalSnapshot {
   readonly open: readonly Session[]
@@ -16,5 +17,7 @@ export type SnapshotLine =
   | { readonly operator: 'revisions'; readonly vans: ByVan<readonly EmittedRow<DistanceRow>[]> }
   | { readonly operator: 'signal'; readonly vans: ByVan<SignalSnapshot> }
   | { readonly operator: 'live'; readonly vans: ByVan<readonly number[]> }
+  /** Of vans that came from another partition; there is mostly none. */
+  | { readonly operator: 'moved'; readonly vans: ByVan<{ readonly [Mark in keyof MovedVan]: number | null }> }
 
 export type OperatorName = Extract<SnapshotLine, { operator: string }>['operator']

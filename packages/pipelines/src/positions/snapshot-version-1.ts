@@ -1,12 +1,14 @@
 import type { PositionsSettings } from '@km0/contracts'
 import type { SnapshotLine } from './snapshot-line.ts'
 
+type OperatorOfVersion1 = Exclude<Extract<SnapshotLine, { operator: string }>, { operator: 'moved' }>
+
 export type SettingsOfVersion1 = Omit<PositionsSettings, 'liveMemoryMs' | 'delayMs' | 'allowedLatenessMs'>
 
 /** Version 1 was one text, all state in its first line; the parts are those of today. */
 interface StateOfVersion1 {
   readonly partitions: readonly (Extract<SnapshotLine, { partition: number }> & {
-    readonly [Operator in Extract<SnapshotLine, { operator: string }> as Operator['operator']]: Operator['vans']
+    readonly [Operator in OperatorOfVersion1 as Operator['operator']]: Operator['vans']
   })[]
 }
 

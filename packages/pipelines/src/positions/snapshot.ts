@@ -3,14 +3,14 @@ import type { PositionsOperators } from './operators.ts'
 import type { PositionsPartition } from './partition.ts'
 import type { OperatorName, SnapshotLine } from './snapshot-line.ts'
 import { linesOfVersion1, type SettingsOfVersion1, settingsOfVersion1 } from './snapshot-version-1.ts'
-import { forget, isGone, newRevisionLedger, newVan, type Van } from './van.ts'
+import { forget, forgetMove, isGone, newRevisionLedger, newVan, type Van } from './van.ts'
 
 /** Raise it when the state below, or what a rule makes of it, changes, and write what makes a state of the version before one of the new. */
 export const POSITIONS_VERSION = 2
 export const POSITIONS_PIPELINE = 'positions'
 
 /** A line is put together, or read, in a millisecond or two. */
-const VANS_A_LINE = 64
+export const VANS_A_LINE = 64
 
 /** State of a van in one operator as it stands in a snapshot; undefined when it has none there. */
 const STATE_OF: Readonly<Record<OperatorName, (van: Van, finalMs: number) => unknown>> = {
@@ -22,9 +22,11 @@ const STATE_OF: Readonly<Record<OperatorName, (van: Van, finalMs: number) => unk
   signal: ({ signal: { open, closedUntilMs } }) => {
     if (open.length === 0 && closedUntilMs === Number.NEGATIVE_INFINITY) return undefined
     const sorted = [...open].sort((a, b) => a.startMs - b.startMs)
-    return { open: sorted, closedUntilMs: Number.isFinite(closedUntilMs) ? closedUntilMs : null }
+    return { open: sorted, closedUntilMs: finiteOrNull(closedUntilMs) }
   },
   live: ({ live }) => (live.length > 0 ? live : undefined),
+  moved: ({ moved }) =>
+    moved === null ? undefined : { watermarkMs: finiteOrNull(moved.watermarkMs), finalMs: finiteOrNull(moved.finalMs) },
 }
 const OPERATORS = Object.keys(STATE_OF) as OperatorName[]
 
@@ -45,6 +47,7 @@ export function* partitionLines(operators: PositionsOperators, number: number, p
         const van = partition.vans.get(name)!
         // Forgetting changes no result, so a snapshot may do it.
         forget(operators, van, finalMs)
+        forgetMove(van, partition.clock)
         if (isGone(van)) continue
         const state = STATE_OF[operator](van, finalMs)
         if (state !== undefined) vans.push([name, state])
@@ -54,15 +57,26 @@ export function* partitionLines(operators: PositionsOperators, number: number, p
   }
 }
 
+function finiteOrNull(ms: number): number | null {
+  return Number.isFinite(ms) ? ms : null
+}
+
 /** The lines of a snapshot after its first, which must be of `expected` or of the version before. Throws an Error that says what differs. */
 export function* readLines(lines: Iterator<string>, expected: SnapshotIdentity): Generator<SnapshotLine> {
+  const { identity, rest } = readSnapshot(lines)
+  requireIdentity(identity, expected)
+  yield* rest
+}
+
+/** A snapshot of this version, or of one before with its migration applied: whose it is, and its further lines. */
+export function readSnapshot(lines: Iterator<string>): { readonly identity: SnapshotIdentity; readonly rest: Iterable<SnapshotLine> } {
   const head = readEnvelope(lines.next().value ?? '')
-  if (head.pipeline === expected.pipeline && head.version === 1) {
-    requireIdentity({ ...head, version: 2, settings: settingsOfVersion1(head.settings as SettingsOfVersion1) }, expected)
-    yield* linesOfVersion1(head.state)
-    return
-  }
-  requireIdentity(head, expected)
+  if (head.pipeline !== POSITIONS_PIPELINE || head.version !== 1) return { identity: head, rest: parsedLines(lines) }
+  const identity = { ...head, version: 2, settings: settingsOfVersion1(head.settings as SettingsOfVersion1) }
+  return { identity, rest: linesOfVersion1(head.state) }
+}
+
+function* parsedLines(lines: Iterator<string>): Generator<SnapshotLine> {
   for (let line = lines.next(); line.done !== true; line = lines.next()) yield JSON.parse(line.value) as SnapshotLine
 }
 
@@ -101,6 +115,11 @@ function* takeOver(partition: PositionsPartition, vans: ReadonlyMap<string, Van>
 }
 
 function restoreVans(line: Extract<SnapshotLine, { operator: string }>, vans: Map<string, Van>): void {
+  if (!OPERATORS.includes(line.operator)) {
+    throw new Error(
+      `the snapshot holds state of an operator that this program does not have: '${String((line as { operator: unknown }).operator)}'`,
+    )
+  }
   const vanOf = (name: string): Van => {
     const known = vans.get(name) ?? newVan(name)
     vans.set(name, known)
@@ -120,6 +139,11 @@ function restoreVans(line: Extract<SnapshotLine, { operator: string }>, vans: Ma
       const { signal } = vanOf(name)
       signal.open.push(...open)
       signal.closedUntilMs = closedUntilMs ?? Number.NEGATIVE_INFINITY
+    }
+  }
+  if (line.operator === 'moved') {
+    for (const [name, { watermarkMs, finalMs }] of line.vans) {
+      vanOf(name).moved = { watermarkMs: watermarkMs ?? Number.NEGATIVE_INFINITY, finalMs: finalMs ?? Number.NEGATIVE_INFINITY }
     }
   }
 }

@@ -5,6 +5,15 @@ import type { PositionsOperators } from './operators.ts'
 import { type VanName, vanName } from './rows.ts'
 import { emptySignalState, type SignalState } from './signal.ts'
 
+/**
+ * How far the clock was of the partition from which a van came when the partitions were made anew. The clock of its new one may stand
+ * further back; what was closed or final for the van stays so. Null in a snapshot is "not yet".
+ */
+export interface MovedVan {
+  readonly watermarkMs: number
+  readonly finalMs: number
+}
+
 /** All state of one van in one partition, by operator. */
 export interface Van extends VanName {
   readonly distance: DistanceState
@@ -12,6 +21,8 @@ export interface Van extends VanName {
   readonly live: LiveState
   /** Rows of closed windows that are not final yet; null until there is one. */
   revisions: RevisionLedger<DistanceRow> | null
+  /** Null for a van that was always here, and once the clock has caught up. */
+  moved: MovedVan | null
   /** Its earliest timer; others of it in the queue are stale. */
   timerMs: number
 }
@@ -26,6 +37,7 @@ export function newVan(name: string): Van {
     signal: emptySignalState(),
     live: [],
     revisions: null,
+    moved: null,
     timerMs: Number.POSITIVE_INFINITY,
   }
 }
@@ -55,12 +67,18 @@ export function forget(operators: PositionsOperators, van: Van, finalMs: number)
   else operators.live?.forget(van.live)
 }
 
+/** Forgets that a van came from elsewhere, once the clock has come as far. */
+export function forgetMove(van: Van, { watermarkMs, finalMs }: MovedVan): void {
+  if (van.moved !== null && watermarkMs >= van.moved.watermarkMs && finalMs >= van.moved.finalMs) van.moved = null
+}
+
 /** Whether a van that was just made to forget has nothing left. */
 export function isGone(van: Van): boolean {
   return (
     van.distance.length === 0 &&
     van.signal.open.length === 0 &&
     van.signal.closedUntilMs === Number.NEGATIVE_INFINITY &&
-    van.live.length === 0
+    van.live.length === 0 &&
+    van.moved === null
   )
 }
