@@ -17,6 +17,7 @@ const programs = {
   'packages/fleet/src/main.ts': 'packages/fleet/dist/main.js',
   'packages/fleet/src/stock-main.ts': 'packages/fleet/dist/stock.js',
   'packages/cli/src/replay.ts': 'packages/cli/dist/replay.js',
+  'packages/cli/src/ledger.ts': 'packages/cli/dist/ledger.js',
   'packages/cli/src/verify.ts': 'packages/cli/dist/verify.js',
   'packages/cli/src/km0.ts': 'packages/cli/dist/km0.js',
   'infra/embedded/broker-main.ts': 'infra/dist/broker.js',

@@ -16,9 +16,14 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'packages/checkpoints': { mayImport: [] },
   'packages/serving': { mayImport: ['packages/contracts'] },
   'packages/lake': { mayImport: ['packages/contracts'] },
+  'packages/ledger': { mayImport: ['packages/contracts'], pure: true },
+  'packages/audit': {
+    mayImport: ['packages/contracts', 'packages/lake', 'packages/ledger', 'packages/pipelines', 'packages/serving', 'packages/transport'],
+  },
   'packages/fleet': { mayImport: ['packages/contracts', 'packages/runtime', 'packages/transport'] },
   'packages/cli': {
     mayImport: [
+      'packages/audit',
       'packages/checkpoints',
       'packages/contracts',
       'packages/lake',

@@ -30,6 +30,12 @@ export function findCheckpoints(folder = DATA_FOLDER): string {
   return join(theRunning(folder, 'KM0_CHECKPOINTS').folder, 'checkpoints')
 }
 
+/** Journals of the fleet of the platform that `npm start` runs in `folder`; none where nothing runs, or its fleet keeps none. */
+export function findJournals(folder = DATA_FOLDER): readonly string[] {
+  const running = runFilesIn(folder).filter((run) => isAlive(run.pid))
+  return running.length === 1 ? running.map((run) => join(run.folder, 'fleet', 'journal.jsonl')).filter((path) => existsSync(path)) : []
+}
+
 type Run = z.infer<typeof runFile> & { readonly folder: string }
 
 function theRunning(folder: string, variable: string): Run {

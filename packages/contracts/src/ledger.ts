@@ -51,6 +51,8 @@ export const LEDGER_CAUSES = {
   ownRecords: 'propis',
   /** Published in a format that the bridge rewrites: it cannot be found by its bytes. */
   otherFormat: 'altre-format',
+  /** A dead letter that a person has put right: a new record, written past the bridge. */
+  repaired: 'reparat',
   /** Dead letters of the bridge: they are no record of the positions. */
   refusedByBridge: 'rebutjat-pel-pont',
   /** The next program has not come so far yet. */
@@ -61,8 +63,6 @@ export const LEDGER_CAUSES = {
   expired: 'esborrat',
   /** Kafka had deleted it before the lake had it. */
   lakeHole: 'forat-del-llac',
-  /** A batch run has taken its place, or joined it with another. */
-  recomputed: 'recalculat',
 } as const
 
 export type LedgerCause = (typeof LEDGER_CAUSES)[keyof typeof LEDGER_CAUSES]

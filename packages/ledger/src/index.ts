@@ -1,0 +1,5 @@
+export { balanceLedger, type LakeCounts, type LedgerCounts, type StoredCounts } from './balance.ts'
+export { digestKey } from './count-table.ts'
+export { JournalTally } from './journal-tally.ts'
+export { LogTally, type OffsetRange, reasonOf } from './log-tally.ts'
+export { resultKindOf } from './result-tally.ts'
