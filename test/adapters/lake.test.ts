@@ -6,6 +6,7 @@ import {
   currentSnapshot,
   exactFiles,
   exportRows,
+  finalMarks,
   type Lake,
   type LakeBatch,
   LakeReadOnlyError,
@@ -146,6 +147,16 @@ it.each(['borders', 'days', 'edges', 'settings', 'size'])('gives the live job th
     await writer.append([batchOf(POSITIONS, records, 0)])
   }
   await maintain(lake, { keepSnapshotsMs: 0, keepFilesMs: 0 }, Date.now() + 1_000)
+  // What the lake tells of the final marks is never ahead of the live job's.
+  const host = createPositionsHost()
+  for (const { partition, offset, timestampMs, key, text } of log)
+    host.onRecord(partition, offset, timestampMs, key, text, Buffer.byteLength(text ?? ''), true)
+  const { delayMs, allowedLatenessMs } = DEFAULT_POSITIONS_SETTINGS
+  for (const { partition, progressMs, finalMs } of await finalMarks(lake, { table: POSITIONS, delayMs, allowedLatenessMs })) {
+    expect([name, partition, progressMs]).toEqual([name, partition, host.progressMs(partition)])
+    expect(finalMs).toBeLessThanOrEqual(host.finalMs(partition))
+    if (name !== 'settings') expect(finalMs).toBe(host.finalMs(partition))
+  }
   const expected = partitions.flatMap((partition) => liveResults(log.filter((record) => record.partition === partition)))
   const found: Emission[] = []
   for (const { partition } of await storedPartitions(lake, POSITIONS)) {

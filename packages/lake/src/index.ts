@@ -1,6 +1,7 @@
 export * from './environment.ts'
 export * from './errors.ts'
 export * from './export.ts'
+export * from './final-marks.ts'
 export * from './lake.ts'
 export * from './maintenance.ts'
 export * from './query.ts'

@@ -45,8 +45,8 @@ export interface DirtyHour {
   readonly points: readonly MissedPoint[]
 }
 
-/** Whether what is served for an hour of a van was computed with the record at this place of the log. */
-export type IsCovered = (van: string, hourMs: number, point: MissedPoint) => boolean
+/** Whether what is served for an hour of a van, of the kind that the cause speaks of, was computed with this point. */
+export type IsCovered = (van: string, hourMs: number, cause: DirtyCause, point: MissedPoint) => boolean
 
 const nothingCovered: IsCovered = () => false
 
@@ -91,10 +91,11 @@ function hoursOfVan(
     }
     markTravel(point.eventMs, joined, rules, mark)
     for (const [hourMs, causes] of marks) {
-      if (isCovered(van, hourMs, point)) continue
+      const open = [...causes].filter((cause) => !isCovered(van, hourMs, cause, point))
+      if (open.length === 0) continue
       const hour = hours.get(hourMs) ?? { causes: new Set(), points: [] }
       hours.set(hourMs, hour)
-      for (const cause of causes) hour.causes.add(cause)
+      for (const cause of open) hour.causes.add(cause)
       hour.points.push(point)
     }
   }
