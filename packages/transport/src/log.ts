@@ -1,7 +1,8 @@
 import type { TopicDefinition } from '@km0/contracts'
 import { type Admin, Kafka, logLevel } from 'kafkajs'
 import { consumePartitions, type PartitionConsumer, type PartitionConsumerOptions } from './log-consumer.ts'
-import { LogRefusedError, typedError } from './log-errors.ts'
+import { typedError } from './log-errors.ts'
+import { countMembers, deleteGroups, growTopic, setOffsets } from './log-groups.ts'
 import { type LogProducer, openProducer, type ProducerOptions } from './log-producer.ts'
 import { endOffsets, offsetsAt, type ReadBatch, type ReadOptions, readTopic, startOffsets } from './log-read.ts'
 import { toOffset } from './log-record.ts'
@@ -51,6 +52,12 @@ export interface Log {
   committedPlaces(groupId: string, topic: string): Promise<Map<number, CommittedPlace>>
   /** Deletes groups and their places; one that does not exist is none to delete. Rejects with LogRefusedError while one has members. */
   deleteGroups(groupIds: readonly string[]): Promise<void>
+  /** How many members a group has now; one that was killed counts until its session ends. */
+  memberCount(groupId: string): Promise<number>
+  /** Sets the places of a group that nobody is in. Rejects with LogRefusedError while it has members. */
+  setCommittedOffsets(groupId: string, topic: string, offsets: ReadonlyMap<number, number>): Promise<void>
+  /** Gives a topic at least so many partitions. Returns how many it has. */
+  growTopic(topic: string, partitions: number): Promise<number>
   /** Deletes topics and all that they hold; one that does not exist is none to delete. */
   deleteTopics(topics: readonly string[]): Promise<void>
   openProducer(options?: ProducerOptions): Promise<LogProducer>
@@ -152,15 +159,19 @@ class KafkaLog implements Log, LogClient {
   }
 
   deleteGroups(groupIds: readonly string[]): Promise<void> {
-    return this.withAdmin(async (admin) => {
-      const { groups } = await admin.listGroups()
-      const known = groupIds.filter((groupId) => groups.some((group) => group.groupId === groupId))
-      if (known.length === 0) return
-      const { groups: described } = await admin.describeGroups(known)
-      const busy = described.filter(({ members }) => members.length > 0).map(({ groupId }) => groupId)
-      if (busy.length > 0) throw new LogRefusedError(`${busy.join(' and ')} still has members`, 'NON_EMPTY_GROUP')
-      await admin.deleteGroups(known)
-    })
+    return this.withAdmin((admin) => deleteGroups(admin, groupIds))
+  }
+
+  memberCount(groupId: string): Promise<number> {
+    return this.withAdmin((admin) => countMembers(admin, groupId))
+  }
+
+  setCommittedOffsets(groupId: string, topic: string, offsets: ReadonlyMap<number, number>): Promise<void> {
+    return this.withAdmin((admin) => setOffsets(admin, groupId, topic, offsets))
+  }
+
+  growTopic(topic: string, partitions: number): Promise<number> {
+    return this.withAdmin((admin) => growTopic(admin, topic, partitions))
   }
 
   deleteTopics(topics: readonly string[]): Promise<void> {
