@@ -63,7 +63,7 @@ describe('transactions', () => {
     }
   })
 
-  it('fence the one who held the id before: nothing of it is seen, its offset does not move', async () => {
+  it('fence the one who held the id before: nothing of it is seen, its offset does not move (S29)', async () => {
     const old = await log.openTransactionalProducer({ transactionalId: 'three' })
     await old.write([record('k', 'b-before')], commit(2, 1, 'old'))
     const fresh = await log.openTransactionalProducer({ transactionalId: 'three' })

@@ -282,7 +282,7 @@ describe.skipIf(browser === null)('the panel in a browser', () => {
     expect(errors).toEqual([])
   })
 
-  test('ten visits leave one connection, and the last one one listener', async () => {
+  test('ten visits leave one connection, and the last one one listener (D03)', async () => {
     const { page, url, panel } = await open()
     await page.locator('[data-counter="moving"]').waitFor()
     for (let visit = 0; visit < 10; visit += 1) await page.goto(`${url}/?van=furgoneta-${visit + 1}`)

@@ -154,6 +154,27 @@ describe('clocks that lie', () => {
     expect(flags.slice(1).every((flag) => (flag & RECORD_FLAGS.accepted) !== 0)).toBe(true)
   })
 
+  it('B08: ten good points between ten of a chip that restarted its calendar: ten count, ten are refused, nothing else differs', () => {
+    const rollover = 619_315_200_000
+    const mixed = new LogWriter()
+    const good = new LogWriter()
+    for (let n = 0; n < 10; n += 1) {
+      const ms = T0 + n * 20 * SECOND
+      mixed.position(VAN, ms, 41.98 + n / 1000, 2.82).position(VAN, ms - rollover, 41.98, 2.82, ms)
+      good.position(VAN, ms, 41.98 + n / 1000, 2.82)
+    }
+    for (const log of [mixed, good]) log.heartbeat(T0 + HOUR)
+    const refused = rowsOf(runLive(mixed.records), 'rebutjats').map(({ value }) => value.motiu)
+    expect(refused).toEqual(Array(10).fill('antic'))
+    expect([...lastRows(runLive(mixed.records))]).toEqual([...lastRows(runLive(good.records))])
+    expectLiveIsBatch(mixed.records)
+  })
+
+  it('D10: a point two days ahead pins no last position: the next normal one is shown', () => {
+    const log = new LogWriter().position(VAN, T0 + 2 * 24 * HOUR, 43, 3, T0).position(VAN, T0 + SECOND, 41.98, 2.82)
+    expect(rowsOf(runLive(log.records), 'viu').map(({ value }) => [value.data_ms, value.lat])).toEqual([[T0 + SECOND, 41.98]])
+  })
+
   it('S15: two hours of a wrong clock are counted, and the windows of all other vans are right', () => {
     const log = new LogWriter()
     for (let i = 0; i < 60; i += 1) {
