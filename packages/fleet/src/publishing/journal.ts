@@ -9,6 +9,8 @@ export interface JournalLine {
   readonly event_ms: number
   /** By the time of the simulation or recording. */
   readonly arrival_ms: number
+  /** Machine time of the acknowledgement: what a broker can lose is what it acknowledged since its last save. */
+  readonly acked_ms: number
   readonly topic: string
   readonly bytes: number
   /** SHA-256 of the payload, lower-case hexadecimal: what a dead letter carries too. */
@@ -40,6 +42,7 @@ export class Journal {
       van: message.van,
       event_ms: message.eventMs,
       arrival_ms: message.arrivalMs,
+      acked_ms: Date.now(),
       topic: message.topic,
       bytes: Buffer.byteLength(message.payload),
       sha256: createHash('sha256').update(message.payload).digest('hex'),

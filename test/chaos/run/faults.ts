@@ -1,0 +1,68 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { positionTopic, TOPICS } from '@km0/contracts'
+import { Random, seedOf } from '@km0/fleet/random'
+import { openLog } from '@km0/transport'
+import { openMqttPublisher } from '@km0/transport/mqtt-publisher'
+import type { ChaosPlatform } from './platform.ts'
+import type { Card } from './schedule.ts'
+
+const REDELIVERED = 150
+const PUBLISHED_WITHIN_MS = 30_000
+
+/** Lets a fault happen. Resolves with the instant from which recovery counts: of the kill, or of the end of what lasts. */
+export async function inflict(platform: ChaosPlatform, card: Card, number: number, seed: number): Promise<number> {
+  const { fault, lastsS } = card
+  switch (fault.kind) {
+    case 'kill':
+    case 'stop': {
+      const pid = await platform.pidOf(fault.victim)
+      const killMs = Date.now()
+      if (fault.kind === 'kill') await platform.signal(fault.victim, 'SIGKILL')
+      else process.kill(pid, 'SIGTERM')
+      return killMs
+    }
+    case 'pause':
+      await platform.signal(fault.victim, 'SIGSTOP')
+      await sleep(lastsS * 1000)
+      await platform.signal(fault.victim, 'SIGCONT')
+      return Date.now()
+    case 'refuse':
+    case 'silence':
+      platform.wires[fault.wire][fault.kind]()
+      await sleep(lastsS * 1000)
+      platform.wires[fault.wire].mend()
+      return Date.now()
+    case 'full-disk':
+      platform.disk.fill()
+      await sleep(lastsS * 1000)
+      platform.disk.free()
+      return Date.now()
+    case 'redelivery':
+      await redeliver(platform, new Random(seed, number, seedOf('redelivery')))
+      return Date.now()
+  }
+}
+
+/** Publishes the newest positions of the log again, each twice, in an order of their own. */
+async function redeliver(platform: ChaosPlatform, random: Random): Promise<void> {
+  const { kafkaBrokers, mqttUrl } = platform.addresses
+  const log = openLog({ brokers: kafkaBrokers.split(','), clientId: 'km0-chaos' })
+  const topic = TOPICS.positions.name
+  const ends = await log.endOffsets(topic)
+  const from = new Map([...ends].map(([partition, end]) => [partition, Math.max(0, end - REDELIVERED)]))
+  const messages: { readonly topic: string; readonly payload: Buffer; readonly order: number }[] = []
+  for await (const { records } of log.readTopic({ topic, from, until: ends })) {
+    for (const { key, value } of records) {
+      if (key === null || value === null) continue
+      for (let copy = 0; copy < 2; copy += 1) messages.push({ topic: positionTopic(key), payload: value, order: random.unit() })
+    }
+  }
+  messages.sort((a, b) => a.order - b.order)
+  const publisher = openMqttPublisher({ url: mqttUrl, onError: () => undefined })
+  try {
+    const published = Promise.all(messages.map((message) => publisher.publish(message.topic, message.payload)))
+    await Promise.race([published, sleep(PUBLISHED_WITHIN_MS)])
+  } finally {
+    await publisher.close(true)
+  }
+}

@@ -1,0 +1,89 @@
+import { setTimeout as sleep } from 'node:timers/promises'
+import { Pool } from '@km0/serving/pool'
+import type { ChaosPlatform } from './platform.ts'
+import type { Fault, Victim } from './schedule.ts'
+
+const LOOK_EVERY_MS = 100
+const ASK_WITHIN_MS = 3_000
+
+/** Where results are looked for: points on the panel, live points and newest stock in PostgreSQL, rows in the lake. */
+export type Place = 'panel' | 'rows' | 'stock' | 'lake'
+
+const PLACES: Partial<Record<Victim, Place>> = {
+  'stream-serving': 'rows',
+  postgres: 'rows',
+  'stream-stock-shuffle': 'stock',
+  'stream-stock-windows': 'stock',
+  'stream-lake': 'lake',
+}
+
+/** Where the results come out that a fault holds up. */
+export function placeOf(fault: Fault): Place {
+  return 'victim' in fault ? (PLACES[fault.victim] ?? 'panel') : 'panel'
+}
+
+/** Tells when results flow: something that was measured and arrived after an instant is where people look. */
+export class Flow {
+  readonly #platform: ChaosPlatform
+  readonly #pool: Pool
+
+  constructor(platform: ChaosPlatform) {
+    this.#platform = platform
+    this.#pool = new Pool({
+      databaseUrl: platform.addresses.databaseUrl,
+      applicationName: 'km0-chaos',
+      maxConnections: 2,
+      connectTimeoutMs: ASK_WITHIN_MS,
+    })
+  }
+
+  /** Waits for a result of after `instantMs`. Resolves with the time that it took since then in ms, or null when none came in time. */
+  async resumes(place: Place, instantMs: number, withinMs: number): Promise<number | null> {
+    const rowsBefore = place === 'lake' ? await this.#lakeRows().catch(() => null) : null
+    while (Date.now() - instantMs < withinMs) {
+      // Whoever is asked may be the one that was killed.
+      const flows = await this.#isNewer(place, instantMs, rowsBefore).catch(() => false)
+      if (flows) return Date.now() - instantMs
+      await sleep(LOOK_EVERY_MS)
+    }
+    return null
+  }
+
+  async #isNewer(place: Place, instantMs: number, rowsBefore: number | null): Promise<boolean> {
+    switch (place) {
+      case 'panel':
+        return this.#panelIsNewer(instantMs)
+      case 'rows':
+        return this.#has('select 1 from km0.live_point where event_ms between $1 and $2 and arrival_ms > $1 limit 1', instantMs)
+      case 'stock':
+        return this.#has('select 1 from km0.stock_live where event_ms between $1 and $2 and arrival_ms > $1 limit 1', instantMs)
+      case 'lake': {
+        const rows = await this.#lakeRows()
+        // A process that was started again counts from 0.
+        return rowsBefore === null || rows < rowsBefore ? rows > 0 : rows > rowsBefore
+      }
+    }
+  }
+
+  async #panelIsNewer(instantMs: number): Promise<boolean> {
+    const response = await fetch(`${this.#platform.url}api/panel`, { signal: AbortSignal.timeout(ASK_WITHIN_MS) })
+    const { points } = (await response.json()) as { points: readonly { eventMs: number; arrivalMs: number }[] }
+    const nowMs = Date.now()
+    return points.some(({ eventMs, arrivalMs }) => eventMs > instantMs && eventMs <= nowMs && arrivalMs > instantMs)
+  }
+
+  async #has(query: string, instantMs: number): Promise<boolean> {
+    return (await this.#pool.query(query, [instantMs, Date.now()])).length > 0
+  }
+
+  async #lakeRows(): Promise<number> {
+    const url = new URL('/metrics', this.#platform.healthUrlOf('stream-lake'))
+    const text = await (await fetch(url, { signal: AbortSignal.timeout(ASK_WITHIN_MS) })).text()
+    const samples = text.split('\n').filter((line) => line.startsWith('km0_lake_rows_total{'))
+    return samples.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
+  }
+
+  close(): Promise<void> {
+    return this.#pool.close()
+  }
+}

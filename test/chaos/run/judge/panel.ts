@@ -1,0 +1,23 @@
+import { type PanelSnapshot, TOPICS } from '@km0/contracts'
+import type { Log } from '@km0/transport'
+import { type Check, firstOf } from './check.ts'
+
+/** The panel shows of each van the newest point of the log, once the fleet has ended. */
+export async function judgePanel(log: Log, url: string): Promise<Check> {
+  const newest = new Map<string, number>()
+  for await (const { records } of log.readTopic({ topic: TOPICS.live.name })) {
+    for (const { key, value } of records) {
+      if (key !== null && value !== null) newest.set(key, (JSON.parse(value.toString('utf8')) as { data_ms: number }).data_ms)
+    }
+  }
+  const panel = (await (await fetch(`${url}api/panel`)).json()) as PanelSnapshot
+  const shown = new Map(panel.points.map(({ van, eventMs }) => [van, eventMs]))
+  const wrong = [...newest]
+    .filter(([van, eventMs]) => shown.get(van) !== eventMs)
+    .map(([van, eventMs]) => `${van} at ${shown.get(van)}, not ${eventMs}`)
+  return {
+    name: 'the panel shows the newest point of each van',
+    passed: wrong.length === 0 && newest.size > 0,
+    detail: `${newest.size} vans${wrong.length === 0 ? '' : `, wrong ${wrong.length}: ${firstOf(wrong)}`}`,
+  }
+}

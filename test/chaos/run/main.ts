@@ -1,0 +1,135 @@
+// `pnpm chaos`: the whole platform, faults from a seed, and a judgement. See docs/chaos.md.
+import { spawnSync } from 'node:child_process'
+import { DEFAULT_AUTOSAVE_SECONDS, findMosquitto } from '@km0/infra/embedded/mosquitto'
+import { repositoryRoot } from '@km0/infra/embedded/paths'
+import { Pool } from '@km0/serving/pool'
+import { openLog } from '@km0/transport'
+import { buildPrograms } from '../../../infra/start/build.mjs'
+import { untilEmpty, untilPresent, untilWell } from './drain.ts'
+import type { Check } from './judge/check.ts'
+import { judgeJournal } from './judge/journal.ts'
+import { judgePanel } from './judge/panel.ts'
+import { judgeRows, judgeWithOracle } from './judge/positions.ts'
+import { judgeAlerts, judgeStoredStock } from './judge/stock.ts'
+import { type ChaosOptions, HELP, parseOptions } from './options.ts'
+import { ChaosPlatform } from './platform.ts'
+import { type Recovery, runSchedule } from './run.ts'
+import { nameOf, type Schedule, scheduleOf } from './schedule.ts'
+import { recoveryTable } from './summary.ts'
+
+const say = (line: string) => console.log(line)
+const root = repositoryRoot()
+/** Services that a developer has exported must not be hurt. */
+const OUTSIDE = ['KAFKA_BROKERS', 'DATABASE_URL', 'REDIS_URL', 'MQTT_URL']
+
+function options(): ChaosOptions {
+  try {
+    const parsed = parseOptions(process.argv.slice(2))
+    if (parsed !== null) return parsed
+    process.stdout.write(HELP)
+    return process.exit(0)
+  } catch (error) {
+    console.error(`chaos: ${(error as Error).message}\n\n${HELP}`)
+    return process.exit(2)
+  }
+}
+
+/** Which broker this run has; says when mosquitto would be better and is not there. */
+function chooseBroker(wanted: ChaosOptions['broker']): 'mosquitto' | 'embedded' {
+  const found = findMosquitto(process.env)
+  if (wanted === 'mosquitto' && found === null) throw new Error('there is no mosquitto on PATH, and KM0_MOSQUITTO names none')
+  if (wanted === 'embedded') return 'embedded'
+  if (found !== null) return 'mosquitto'
+  say('mosquitto is not on this machine (PATH, KM0_MOSQUITTO): the embedded broker takes its place, with sessions on disk')
+  return 'embedded'
+}
+
+function announce({ seed, minutes, vans }: ChaosOptions, schedule: Schedule, broker: string): void {
+  say(`chaos: seed ${seed}, ${minutes} minutes, ${vans} vans, broker ${broker}`)
+  say('The schedule (each at the earliest; it waits until results flow again after the ones before, unless it comes together with them):')
+  for (const { fault, atS, lastsS, together } of schedule.cards) {
+    say(
+      `  at ${String(atS).padStart(4)} s  ${nameOf(fault)}${lastsS > 0 ? ` for ${lastsS} s` : ''}${together ? ', together with the one before' : ''}`,
+    )
+  }
+  const { van, atS, lastsS } = schedule.wrongClock
+  say(`  at ${String(atS).padStart(4)} s  the clock of furgoneta-${van} is a day ahead for ${lastsS} s`)
+}
+
+async function judge(platform: ChaosPlatform, broker: string, seed: number, recoveries: readonly Recovery[]): Promise<Check[]> {
+  const { addresses } = platform
+  const log = openLog({ brokers: addresses.kafkaBrokers.split(','), clientId: 'km0-chaos' })
+  const pool = new Pool({ databaseUrl: addresses.databaseUrl, applicationName: 'km0-chaos' })
+  const state = (name: string, wrong: string | null): Check => ({ name, passed: wrong === null, detail: wrong ?? 'yes' })
+  try {
+    const checks = recoveries.map(({ name, problem, tookMs }) => ({
+      name: `results flow again after: ${name}`,
+      passed: problem === null,
+      detail: problem ?? `${((tookMs ?? 0) / 1000).toFixed(1)} s`,
+    }))
+    checks.push(state('every program is well in the end', await untilWell(platform)))
+    checks.push(state('the fleet has caught up', await untilEmpty(platform, true)))
+    await Promise.all([platform.stopPart('fleet'), platform.stopPart('stock')])
+    checks.push(state('the bridge has written what it had', await untilEmpty(platform, false)))
+    const killedMs = recoveries.filter(({ card }) => card.fault.kind === 'kill' && card.fault.victim === 'mqtt').map(({ atMs }) => atMs)
+    const loss = broker === 'mosquitto' ? { saveEveryMs: DEFAULT_AUTOSAVE_SECONDS * 1000, killedMs } : null
+    checks.push(await judgeRows(root, addresses))
+    checks.push(...(await judgeJournal(log, platform.journal, loss)))
+    checks.push(await judgePanel(log, platform.url))
+    const hasPython = spawnSync('python3', ['-c', 'from zoneinfo import ZoneInfo; ZoneInfo("Europe/Madrid")']).status === 0
+    if (!hasPython) say('the oracle needs python3 with time zones, which is not on this machine: its checks are left out')
+    if (hasPython) checks.push(await judgeWithOracle(root, log, seed))
+    await platform.stopPart('stream-stock-shuffle')
+    if (hasPython) checks.push(...(await judgeAlerts(log)))
+    checks.push(...(await judgeStoredStock(log, pool)))
+    return checks
+  } finally {
+    await pool.close()
+  }
+}
+
+async function main(): Promise<number> {
+  const wanted = options()
+  for (const name of OUTSIDE) delete process.env[name]
+  const broker = chooseBroker(wanted.broker)
+  process.env.KM0_BROKER = broker
+  const seconds = wanted.minutes * 60
+  const schedule = scheduleOf(wanted.seed, seconds, wanted.vans)
+  announce(wanted, schedule, broker)
+  await buildPrograms(root)
+  const platform = await ChaosPlatform.start({ root, seed: wanted.seed, vans: wanted.vans, schedule })
+  let failed = 1
+  let checks: Check[] = []
+  let ended = false
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(signal, () => {
+      if (!ended) void platform.close(true).finally(() => process.exit(1))
+    })
+  }
+  try {
+    say(`The platform runs: ${platform.url}, data and logs in ${platform.folder}`)
+    if (platform.disk.kind !== 'tmpfs')
+      say(
+        `no disk of its own can be mounted here: a full disk is ${platform.disk.kind === 'none' ? 'left out' : 'a folder that may not be written'}`,
+      )
+    await untilPresent(platform)
+    const { recoveries, left } = await runSchedule(platform, schedule, wanted.seed, seconds, say)
+    if (left > 0) say(`${left} of ${schedule.cards.length} faults were left out: recoveries took their time`)
+    say('Draining and judging')
+    checks = await judge(platform, broker, wanted.seed, recoveries)
+    for (const { name, passed, detail } of checks) say(`${passed ? '✓' : '✗'} ${name}: ${detail}`)
+    say('')
+    for (const line of recoveryTable(recoveries)) say(line)
+    say('')
+    failed = checks.filter(({ passed }) => !passed).length
+  } finally {
+    const keep = wanted.keep || failed > 0
+    ended = true
+    await platform.close(keep)
+    if (keep) say(`data and logs are kept in ${platform.folder}`)
+  }
+  say(`${checks.length - failed} passed, ${failed} failed`)
+  return failed > 0 ? 1 : 0
+}
+
+process.exit(await main())
