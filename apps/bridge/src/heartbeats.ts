@@ -1,7 +1,9 @@
 import { type HeartbeatValue, type SettingsValue, TOPICS } from '@km0/contracts'
 import type { OutRecord } from '@km0/transport'
 import type { BridgeCounters } from './counters.ts'
+import type { HoldReason } from './heartbeat-rule.ts'
 import type { IntakeQueue, QueueItem } from './intake-queue.ts'
+import { HEARTBEAT_EVERY_MS } from './play-clock.ts'
 import type { PartitionInForce, WatermarkSettings } from './settings-in-force.ts'
 
 export interface ControlParts {
@@ -20,6 +22,8 @@ export class ControlWriter {
   readonly #parts: ControlParts
   #inForce: ReadonlyMap<number, PartitionInForce> = new Map()
   #lastBeatMs: number | null = null
+  readonly #heldMs = new Map<HoldReason, number>()
+  #heldAtMs: number | null = null
   /** What the process had counted before: its earlier tenures told that under other names. */
   readonly #before: { readonly received: number; readonly merged: number; readonly clock: number }
 
@@ -32,6 +36,13 @@ export class ControlWriter {
   /** Clock time of the last heartbeat; null before the first. */
   get lastBeatMs(): number | null {
     return this.#lastBeatMs
+  }
+
+  /** A heartbeat is due and is held back at `ms`: the next one tells what held it back for longest. */
+  hold(reason: HoldReason, ms: number): void {
+    const forMs = this.#heldAtMs === null ? 0 : Math.max(0, ms - this.#heldAtMs)
+    this.#heldMs.set(reason, (this.#heldMs.get(reason) ?? 0) + forMs)
+    this.#heldAtMs = ms
   }
 
   /** What the log says, read before the first item is taken from the queue. */
@@ -55,9 +66,12 @@ export class ControlWriter {
       tics: counters.clockTotal - this.#before.clock,
       retard_ms: watermark.delayMs,
       marge_ms: watermark.allowedLatenessMs,
+      ...heldWord(this.#heldMs),
       ...(playing ? { rellotge: 'reproduccio' } : {}),
     }
     this.#lastBeatMs = ms
+    this.#heldMs.clear()
+    this.#heldAtMs = null
     counters.heartbeats.inc()
     const text = JSON.stringify(value)
     this.#push(() => [...this.#inForce.keys()].map((partition) => control(partition, text, ms)))
@@ -95,6 +109,18 @@ export class ControlWriter {
     }
     this.#parts.queue.push(item)
   }
+}
+
+const HELD_WORDS = { 'not-connected': 'sense-connexio', 'waiting-for-kafka': 'espera-kafka', backlog: 'endarreriment' } as const
+/** A connection that has just been made is the end of another reason, or the bridge's start. */
+const TOLD = ['not-connected', 'waiting-for-kafka', 'backlog'] as const
+
+/** The reason that held heartbeats back for longest, if that was long enough to keep one from the log. */
+function heldWord(heldMs: ReadonlyMap<HoldReason, number>): Pick<HeartbeatValue, 'retingut'> {
+  let longest: (typeof TOLD)[number] | null = null
+  for (const reason of TOLD)
+    if ((heldMs.get(reason) ?? 0) > (longest === null ? HEARTBEAT_EVERY_MS : (heldMs.get(longest) ?? 0))) longest = reason
+  return longest === null ? {} : { retingut: HELD_WORDS[longest] }
 }
 
 function control(partition: number, value: string, timestampMs: number): OutRecord {

@@ -235,7 +235,38 @@ describe('pipeline on the machine’s clock', () => {
     await pipeline.stop(100)
   })
 
-  it('holds heartbeats while a fleet that came back sends its backlog', async () => {
+  it('tells in the next heartbeat what held it back for longest, and nothing after a short hold', async () => {
+    let machineMs = T0
+    const sender = new RecordingSender()
+    const { pipeline } = build(sender, {}, () => machineMs)
+    const heldWords = () =>
+      sender.stored.flatMap(({ value }) => {
+        const { tipus, retingut } = JSON.parse(String(value)) as { tipus?: string; retingut?: string }
+        return tipus === 'batec' ? [retingut] : []
+      })
+    const pass = async (seconds: number) => {
+      for (let second = 0; second < seconds; second += 1) {
+        machineMs += 1_000
+        pipeline.beatWhenDue()
+        while (pipeline.state.queueMessages > 0) await new Promise((resolve) => setImmediate(resolve))
+      }
+    }
+    pipeline.know(emptyLog())
+    await pass(3)
+    pipeline.setConnected(machineMs)
+    await pass(31)
+    expect(new Set(heldWords())).toEqual(new Set([undefined]))
+    pipeline.setConnected(null)
+    await pass(100)
+    pipeline.setConnected(machineMs)
+    await pass(50)
+    expect(heldWords().slice(PARTITIONS, 2 * PARTITIONS)).toEqual(Array(PARTITIONS).fill('sense-connexio'))
+    expect(heldWords().slice(2 * PARTITIONS)).toEqual(Array(heldWords().length - 2 * PARTITIONS).fill(undefined))
+    expect(heldWords().length).toBeGreaterThan(2 * PARTITIONS)
+    await pipeline.stop(100)
+  })
+
+  it('holds heartbeats while a fleet that came back sends its backlog (B40)', async () => {
     let machineMs = T0
     const { pipeline } = build(new RecordingSender(), {}, () => machineMs)
     pipeline.know(emptyLog())

@@ -143,6 +143,7 @@ export class Pipeline {
     if (nowMs - (this.#control.lastBeatMs ?? Number.NEGATIVE_INFINITY) < HEARTBEAT_EVERY_MS) return null
     const reason = this.#holdReason(nowMs)
     if (reason === null) this.#control.beat(nowMs, false)
+    else this.#control.hold(reason, nowMs)
     return reason
   }
 

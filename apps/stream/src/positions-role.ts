@@ -96,6 +96,7 @@ class PositionsJob implements PartitionsJob {
       this.#epoch,
       createPositionsHost(positionsRules(this.#program).rules, null, { coalesceLivePoints: true }),
       0,
+      this.#program.settings.KM0_OUTAGE_AFTER_MS,
     )
     const restored = await this.#checkpointer.restore(task, firstOffset)
     const offset = restored ? task.nextOffset : ((await this.#log.startOffsets(TOPICS.positions.name)).get(partition) ?? firstOffset)

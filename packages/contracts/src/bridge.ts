@@ -17,6 +17,8 @@ export interface HeartbeatValue {
   /** Settings in force, so that a bridge that starts finds them without reading the log back to its start. */
   readonly retard_ms?: number
   readonly marge_ms?: number
+  /** What held heartbeats back since the one before it; absent when nothing did. */
+  readonly retingut?: 'sense-connexio' | 'espera-kafka' | 'endarreriment'
   /** Written on the player's clock, before it met the machine's. */
   readonly rellotge?: 'reproduccio'
 }
