@@ -1,5 +1,8 @@
 // `km0`: commands for people. One file a command; this one finds it and prints what went wrong.
+import { EpochContestedError, LogContradictionError, StorageError } from '@km0/checkpoints'
+import { LogRefusedError, LogUnavailableError } from '@km0/transport'
 import { AddressesError } from './addresses.ts'
+import { certify } from './certify.ts'
 import { type Command, CommandError } from './command.ts'
 import { deadLettersList, deadLettersResubmit, deadLettersShow } from './dead-letters.ts'
 import { depotsImport } from './depots-import.ts'
@@ -9,6 +12,9 @@ import { lakeExport, lakeFiles } from './lake-export.ts'
 import { lakeResults } from './lake-results.ts'
 import { lakeSql } from './lake-sql.ts'
 import { lakeStatusCommand } from './lake-status.ts'
+import { savepointCreate } from './savepoint-create.ts'
+import { savepointDelete, savepointList } from './savepoint-list.ts'
+import { savepointRestore } from './savepoint-restore.ts'
 import { stockRestart } from './stock-restart.ts'
 import { vansImport } from './vans-import.ts'
 
@@ -22,9 +28,14 @@ const COMMANDS: readonly Command[] = [
   lakeExport,
   lakeFiles,
   dirty,
+  certify,
   deadLettersList,
   deadLettersShow,
   deadLettersResubmit,
+  savepointCreate,
+  savepointList,
+  savepointRestore,
+  savepointDelete,
   stockRestart,
 ]
 
@@ -49,6 +60,9 @@ async function main(args: readonly string[]): Promise<number> {
   return command.run(args.slice(command.words.length))
 }
 
+/** What is wrong outside of this program; the message says what. */
+const OUTSIDE = [StorageError, LogContradictionError, EpochContestedError, LogUnavailableError, LogRefusedError]
+
 /** node:util's own errors of a wrong option say what is wrong in one line. */
 const isUsage = (error: unknown) => error instanceof Error && 'code' in error && String(error.code).startsWith('ERR_PARSE_ARGS')
 
@@ -57,6 +71,7 @@ try {
 } catch (error) {
   const message = error instanceof Error ? error.message : String(error)
   const plain = error instanceof CommandError || error instanceof AddressesError || isUsage(error)
-  process.stderr.write(`km0: ${plain || !(error instanceof Error) ? message : (error.stack ?? message)}\n`)
+  const isSaid = plain || OUTSIDE.some((kind) => error instanceof kind) || !(error instanceof Error)
+  process.stderr.write(`km0: ${isSaid ? message : (error.stack ?? message)}\n`)
   process.exitCode = plain ? 2 : 1
 }

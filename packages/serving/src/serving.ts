@@ -1,5 +1,6 @@
 import type { AcknowledgementView, Depot, OutagesView, RegisteredVan, Scope, TrailPoint } from '@km0/contracts'
 import { acknowledge } from './acknowledge.ts'
+import { type Certificate, readCertificates, storeCertificate } from './certificates.ts'
 import { DAY_MS, DAY_TABLES, DayPartitions } from './day-partitions.ts'
 import type { RefusedResult } from './decode.ts'
 import type { DirtyHour } from './dirty-hours.ts'
@@ -7,6 +8,7 @@ import { migrate } from './migrate.ts'
 import { forgetForeignOffsets, readOffsets } from './offsets.ts'
 import { Pool, type PoolOptions } from './pool.ts'
 import { type DirtyPlan, type DirtyQuery, readDirtyHours, readDirtyPlan } from './read-dirty.ts'
+import { readHour, type ServedRow } from './read-hour.ts'
 import { readOutages } from './read-outages.ts'
 import { type PanelReadOptions, readPanelSnapshot, readRegister, type StoredPanel } from './read-panel.ts'
 import { type DelayQuantiles, readDelayQuantiles, readMarks, type StoredMark } from './read-progress.ts'
@@ -92,6 +94,20 @@ export class Serving {
 
   readDelayQuantiles(fromMs: number): Promise<DelayQuantiles | null> {
     return readDelayQuantiles(this.#pool, fromMs)
+  }
+
+  /** Windows that end in an hour and sessions that begin in it, of all vans, by key. */
+  readHour(hourMs: number): Promise<ServedRow[]> {
+    return readHour(this.#pool, hourMs)
+  }
+
+  storeCertificate(certificate: Certificate): Promise<void> {
+    return storeCertificate(this.#pool, certificate)
+  }
+
+  /** The newest certificate of each hour of a range, by hour. */
+  readCertificates(range: { readonly fromMs: number; readonly toMs: number }): Promise<Certificate[]> {
+    return readCertificates(this.#pool, range)
   }
 
   readDirtyPlan(scope: Scope, query: DirtyQuery): Promise<DirtyPlan> {
