@@ -1,3 +1,4 @@
+export * from './backfill.ts'
 export * from './bridge.ts'
 export * from './clock-rule.ts'
 export * from './control.ts'

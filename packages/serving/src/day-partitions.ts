@@ -3,9 +3,19 @@ import type { Client, Pool } from './pool.ts'
 export const DAY_MS = 86_400_000
 
 /** Tables with one partition a day of UTC. */
-export type DayTable = 'distance_row' | 'session_row' | 'track_point' | 'stock_alert' | 'stock_history' | 'late_point'
+export const DAY_TABLES = [
+  'distance_row',
+  'session_row',
+  'track_point',
+  'stock_alert',
+  'stock_history',
+  'late_point',
+  'version_distance',
+  'version_session',
+  'version_alert',
+] as const
 
-export const DAY_TABLES: readonly DayTable[] = ['distance_row', 'session_row', 'track_point', 'stock_alert', 'stock_history', 'late_point']
+export type DayTable = (typeof DAY_TABLES)[number]
 
 const LOCK = 8_271_828_182_846
 

@@ -2,6 +2,7 @@ import tables from './sql/000001_tables.ts'
 import stock from './sql/000002_stock.ts'
 import late from './sql/000003_late.ts'
 import outages from './sql/000004_outages.ts'
+import versions from './sql/000005_versions.ts'
 
 export interface Migration {
   readonly number: number
@@ -15,4 +16,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 2, name: 'stock', sql: stock },
   { number: 3, name: 'late', sql: late },
   { number: 4, name: 'outages', sql: outages },
+  { number: 5, name: 'versions', sql: versions },
 ]

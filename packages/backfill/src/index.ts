@@ -1,0 +1,2 @@
+export * from './pieces.ts'
+export * from './session-hours.ts'

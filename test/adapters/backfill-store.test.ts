@@ -1,0 +1,158 @@
+import type { Piece } from '@km0/backfill'
+import { type Backfills, openBackfills, openServing, PieceText, type VersionPlan } from '@km0/serving'
+import { startServices, type TestServices } from '@km0/testkit/services'
+import pg from 'pg'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+
+let services: TestServices<{ postgres: true }>
+let store: Backfills
+let pool: pg.Pool
+
+const HOUR = 3_600_000
+const MINUTE = 60_000
+const T0 = Date.UTC(2026, 8, 14, 6)
+const GAP = 3 * MINUTE
+const by = { actor: { id: 'anna', name: 'Anna', roles: ['analyst'] }, reason: 'test', atMs: T0 }
+
+beforeAll(async () => {
+  services = await startServices({ postgres: true })
+  const serving = openServing({ databaseUrl: services.postgres.url, applicationName: 'test' })
+  await serving.migrate()
+  await serving.close()
+  store = openBackfills({ databaseUrl: services.postgres.url, applicationName: 'test' })
+  pool = new pg.Pool({ connectionString: services.postgres.url, max: 2 })
+  pool.on('error', () => undefined)
+})
+afterAll(async () => {
+  await store?.close()
+  await pool?.end()
+  await services?.stop()
+})
+beforeEach(async () => {
+  await pool.query(
+    'truncate km0.version, km0.version_piece, km0.version_hour, km0.version_log, km0.version_difference, km0.pointer, km0.publication, km0.publication_move, km0.version_distance, km0.version_session, km0.version_travel, km0.version_alert, km0.distance_row, km0.session_row, km0.partition_mark restart identity cascade',
+  )
+})
+
+let naturalId = 0
+
+/** A plan of one piece for some vans. */
+function planOf(owners: readonly string[], fromMs: number, toMs: number, changes: Partial<VersionPlan> = {}): VersionPlan {
+  naturalId += 1
+  const piece: Piece = { piece: 0, fromMs, toMs, owners, points: 10, sessionsOnly: false }
+  return {
+    naturalId: `test-${naturalId}`,
+    question: `${fromMs}-${toMs}-${owners.join()}`,
+    request: { pipeline: 'positions', fromMs, toMs, owners: null },
+    code: 'test',
+    settings: {},
+    sessionGapMs: GAP,
+    snapshot: 1,
+    epoch: 1,
+    offsets: { 0: 100 },
+    finalMs: toMs + 24 * HOUR,
+    owners,
+    spans: [],
+    pieces: [piece],
+    ...changes,
+  }
+}
+
+async function liveDay(table: 'distance_row' | 'session_row', dayMs: number): Promise<void> {
+  const name = `${table}_${new Date(dayMs).toISOString().slice(0, 10).replaceAll('-', '')}`
+  await pool.query(`create table if not exists km0.${name} partition of km0.${table} for values from (${dayMs}) to (${dayMs + 24 * HOUR})`)
+}
+
+async function liveWindow(van: string, endMs: number, mm: number): Promise<void> {
+  await pool.query(
+    `insert into km0.distance_row values ($1, $2, $3, $4, 5, 0, 7, 0, 1, 0, 1, 0)
+     on conflict (van, window_end_ms) do update set distance_mm = excluded.distance_mm`,
+    [van, endMs - 5 * MINUTE, endMs, mm],
+  )
+}
+
+async function versionOf(plan: VersionPlan, fill: (text: PieceText) => void): Promise<number> {
+  const { id } = await store.createVersion(plan, by)
+  const text = new PieceText(id)
+  fill(text)
+  expect(await store.storePiece(id, 0, text, T0)).toBe('stored')
+  expect(await store.complete(id, T0)).toBe(true)
+  return id
+}
+
+const window = (mm: number) => ({ distanceMm: mm, positions: 6, jumps: 0, displacementMm: 7 })
+
+it('serves live rows until a version is published, and again when it is rolled back', async () => {
+  await liveDay('distance_row', Date.UTC(2026, 8, 14))
+  for (const van of ['a', 'b|\\n']) for (let minute = 1; minute <= 120; minute += 1) await liveWindow(van, T0 + minute * MINUTE, 1_000)
+  const served = async () =>
+    (
+      await pool.query(
+        'select van, hour_ms::float8 as hour, sum(distance_mm)::float8 as mm, max(version)::float8 as version from km0.served_distance group by 1, 2 order by 1, 2',
+      )
+    ).rows
+  const before = await served()
+  const id = await versionOf(planOf(['a', 'b|\\n'], T0, T0 + HOUR), (text) => {
+    for (let minute = 1; minute <= 60; minute += 1) text.distance('b|\\n', T0 + (minute - 5) * MINUTE, T0 + minute * MINUTE, window(2_000))
+    text.travelHour('b|\\n', T0, { distanceMm: 24_000, positions: 72, jumps: 0, jumpsMm: 0, gaps: 1, gapsMm: 5 })
+  })
+  expect(await served()).toEqual(before)
+  const difference = await store.difference(id)
+  expect(difference.hours).toEqual([
+    { owner: 'a', hourMs: T0, kind: 'distance', added: 0, removed: 60, changed: 0, beforeMm: null, afterMm: null },
+    { owner: 'a', hourMs: T0, kind: 'travel', added: 0, removed: 1, changed: 0, beforeMm: 12_000, afterMm: null },
+    { owner: 'b|\\n', hourMs: T0, kind: 'distance', added: 0, removed: 0, changed: 60, beforeMm: null, afterMm: null },
+    { owner: 'b|\\n', hourMs: T0, kind: 'travel', added: 0, removed: 0, changed: 1, beforeMm: 12_000, afterMm: 24_000 },
+  ])
+  const published = await store.publish(id, by)
+  expect(published.hours).toBe(6)
+  expect(await served()).toEqual([
+    { van: 'a', hour: T0 + HOUR, mm: 60_000, version: null },
+    { van: 'b|\\n', hour: T0, mm: 120_000, version: id },
+    { van: 'b|\\n', hour: T0 + HOUR, mm: 60_000, version: null },
+  ])
+  const travel = await pool.query(
+    'select van, distance_mm::float8 as mm, gaps_mm::float8 as gaps from km0.served_travel order by van, hour_ms',
+  )
+  expect(travel.rows).toEqual([
+    { van: 'a', mm: 12_000, gaps: null },
+    { van: 'b|\\n', mm: 24_000, gaps: 5 },
+    { van: 'b|\\n', mm: 12_000, gaps: null },
+  ])
+  await expect(store.publish(id, by)).rejects.toThrow(/served already/)
+  expect((await store.rollBack(published.publication, by)).hours).toBe(6)
+  expect(await served()).toEqual(before)
+  await expect(store.rollBack(published.publication, by)).rejects.toThrow(/rolled back already/)
+  expect((await store.publications(10)).map(({ action, undoes, hours }) => [action, undoes, hours])).toEqual([
+    ['rollback', published.publication, 6],
+    ['publish', null, 6],
+  ])
+})
+
+it('stores a piece once, whoever runs it, and nothing of a version that runs no more', async () => {
+  const { id } = await store.createVersion(planOf(['a'], T0, T0 + HOUR), by)
+  const textOf = () => {
+    const text = new PieceText(id)
+    for (let minute = 1; minute <= 60; minute += 1) text.distance('a', T0 + (minute - 5) * MINUTE, T0 + minute * MINUTE, window(1))
+    return text
+  }
+  const outcomes = await Promise.all([1, 2, 3].map(() => store.storePiece(id, 0, textOf(), T0)))
+  expect(outcomes.sort()).toEqual(['done', 'done', 'stored'])
+  const other = await store.createVersion(planOf(['a'], T0, T0 + HOUR), by)
+  expect(await store.cancel(other.id, T0)).toBe(true)
+  expect(await store.storePiece(other.id, 0, textOf(), T0)).toBe('stopped')
+  expect((await pool.query('select count(*)::int as n from km0.version_distance')).rows).toEqual([{ n: 60 }])
+})
+
+it('keeps the served version of an hour and the newest, and says what it dropped', async () => {
+  const make = () => versionOf(planOf(['a'], T0, T0 + HOUR), (text) => text.distance('a', T0, T0 + 5 * MINUTE, window(1)))
+  const first = await make()
+  await store.publish(first, by)
+  const others = [await make(), await make(), await make()]
+  expect(await store.dropOlderVersions(others[2] ?? 0, 2, T0)).toEqual([{ version: others[0], hours: 3 }])
+  await expect(store.publish(others[0] ?? 0, by)).rejects.toThrow(/dropped to keep the newest/)
+  const left = await pool.query('select distinct version::float8 as version from km0.version_distance order by 1')
+  expect(left.rows.map(({ version }) => version)).toEqual([first, others[1], others[2]])
+  const newest = await store.publish(others[2] ?? 0, by)
+  await expect(store.rollBack(1, by)).rejects.toThrow(new RegExp(`by publication ${newest.publication}`))
+})
