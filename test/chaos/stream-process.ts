@@ -41,7 +41,9 @@ export class StreamProcess {
   /** Starts a role and waits until it is ready. */
   static async start(role: string, environment: Readonly<Record<string, string>>): Promise<StreamProcess> {
     const started = new StreamProcess(role, environment)
-    await until(`role ${role} is ready\n${started.output}`, () => started.#port !== 0)
+    await until(`role ${role} is ready`, () => started.#port !== 0).catch((error: unknown) => {
+      throw new Error(`${error instanceof Error ? error.message : String(error)}\n${started.output}`)
+    })
     return started
   }
 

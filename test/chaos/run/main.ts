@@ -8,6 +8,7 @@ import { buildPrograms } from '../../../infra/start/build.mjs'
 import { untilEmpty, untilPresent, untilWell } from './drain.ts'
 import type { Check } from './judge/check.ts'
 import { judgeJournal } from './judge/journal.ts'
+import { judgeLedger } from './judge/ledger.ts'
 import { judgePanel } from './judge/panel.ts'
 import { judgeRows, judgeWithOracle } from './judge/positions.ts'
 import { judgeAlerts, judgeStoredStock } from './judge/stock.ts'
@@ -75,6 +76,7 @@ async function judge(platform: ChaosPlatform, broker: string, seed: number, reco
     const loss = broker === 'mosquitto' ? { saveEveryMs: DEFAULT_AUTOSAVE_SECONDS * 1000, killedMs } : null
     checks.push(await judgeRows(root, addresses))
     checks.push(...(await judgeJournal(log, platform.journal, loss)))
+    checks.push(await judgeLedger(root, addresses, platform.journal, killedMs.length > 0 && loss !== null))
     checks.push(await judgePanel(log, platform.url))
     const hasPython = spawnSync('python3', ['-c', 'from zoneinfo import ZoneInfo; ZoneInfo("Europe/Madrid")']).status === 0
     if (!hasPython) say('the oracle needs python3 with time zones, which is not on this machine: its checks are left out')

@@ -4,6 +4,7 @@ import { inflict } from './faults.ts'
 import { Flow, placeOf } from './flow.ts'
 import type { ChaosPlatform } from './platform.ts'
 import { type Card, nameOf, type Schedule } from './schedule.ts'
+import { recoveryLine } from './summary.ts'
 
 /** Goal is 10 s; this is where waiting ends. */
 const RECOVERS_WITHIN_MS = 150_000
@@ -72,11 +73,7 @@ async function one(platform: ChaosPlatform, flow: Flow, card: Card, { number, se
   try {
     const atMs = await inflict(platform, card, number, seed)
     const tookMs = await flow.resumes(placeOf(card.fault), atMs, RECOVERS_WITHIN_MS)
-    tell(
-      tookMs === null
-        ? `${name}: NO RESULTS after ${RECOVERS_WITHIN_MS / 1000} s`
-        : `${name}: results after ${(tookMs / 1000).toFixed(1)} s`,
-    )
+    tell(tookMs === null ? `${name}: NO RESULTS after ${RECOVERS_WITHIN_MS / 1000} s` : recoveryLine(name, tookMs, overlapped))
     return { ...common, tookMs, atMs, problem: tookMs === null ? `no results within ${RECOVERS_WITHIN_MS / 1000} s` : null }
   } catch (error) {
     const problem = error instanceof Error ? error.message : String(error)
