@@ -14,7 +14,13 @@ let pages: ReturnType<typeof openPages> | undefined
 /** The panel's own server with its built pages, fed by any source, on a free port. */
 export async function startPanelUnderTest(
   source: PanelSource,
-  given: { port?: number; clock?: 'machine' | 'play'; nowMs?: () => number; extension?: PanelExtension } = {},
+  given: {
+    port?: number
+    clock?: 'machine' | 'play'
+    nowMs?: () => number
+    extensions?: readonly PanelExtension[]
+    programs?: ReadonlyMap<string, string>
+  } = {},
 ): Promise<PanelServer & { readonly state: PanelState }> {
   const placeOf = readPlaces(join(DASHBOARD, '.generated/municipalities.geo.json'))
   const state = new PanelState({ clock: given.clock ?? 'machine', placeOf })
@@ -25,7 +31,8 @@ export async function startPanelUnderTest(
     state,
     source,
     metrics: new Registry(),
-    ...(given.extension === undefined ? {} : { extension: given.extension }),
+    ...(given.extensions === undefined ? {} : { extensions: given.extensions }),
+    ...(given.programs === undefined ? {} : { programs: given.programs }),
     mapStyleUrl: null,
     // Once a process: each opening leaves listeners on it.
     pages: (server) => {

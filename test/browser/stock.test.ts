@@ -34,7 +34,7 @@ let offset = 0
 const startPanel = (port = 0) =>
   startPanelUnderTest(new SimulatedSource({ labelsFile: LABELS, vans: 3 }), {
     port,
-    extension: stockExtension(store, (error) => console.error(error)),
+    extensions: [stockExtension(store, (error) => console.error(error))],
   })
 
 const batch = (topic: string, key: string, value: object) => {

@@ -1,9 +1,12 @@
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Counter, commonEnvironment, startProgram } from '@km0/runtime'
-import { openServing, openStockServing } from '@km0/serving'
+import { openLedgerRuns, openServing, openStockServing } from '@km0/serving'
 import { openLog } from '@km0/transport'
 import { z } from 'zod'
+import { daysRoutes } from './server/days/days-rest.ts'
+import { joinExtensions } from './server/join-extensions.ts'
+import { ledgerExtension } from './server/ledger/ledger-extension.ts'
 import { LogSource } from './server/log-source.ts'
 import { openPages } from './server/pages.ts'
 import { startPanelServer } from './server/panel-server.ts'
@@ -59,6 +62,13 @@ const stock = openStockServing({
   onError: (error) => logger.warn({ err: error }, 'an idle connection to the store was lost'),
 })
 shutdown.add('store of stock', () => stock.close())
+const ledgers = openLedgerRuns({
+  databaseUrl: settings.DATABASE_URL,
+  applicationName: 'km0-dashboard-ledger',
+  maxConnections: 2,
+  onError: (error) => logger.warn({ err: error }, 'an idle connection to the store was lost'),
+})
+shutdown.add('store of ledgers', () => ledgers.close())
 
 const log = openLog({ brokers: settings.KAFKA_BROKERS, clientId: 'km0-dashboard', logger })
 const placeOf = readPlaces(join(folder, '.generated/municipalities.geo.json'))
@@ -81,7 +91,10 @@ startPanelServer({
   allowedNames: settings.KM0_HTTP_NAMES,
   state,
   source,
-  extension: stockExtension(stock, (error) => logger.warn({ err: error }, 'stock could not be read')),
+  extensions: [
+    stockExtension(stock, (error) => logger.warn({ err: error }, 'stock could not be read')),
+    { routes: daysRoutes({ serving, nowMs: () => state.nowMs(Date.now()) }) },
+  ],
   metrics,
   programs: settings.KM0_PROGRAMS,
   mapStyleUrl: settings.KM0_MAP_STYLE_URL ?? null,

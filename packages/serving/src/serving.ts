@@ -1,7 +1,8 @@
-import type { AcknowledgementView, Depot, OutagesView, RegisteredVan, Scope, TrailPoint } from '@km0/contracts'
+import type { AcknowledgementView, DaysView, DayView, Depot, OutagesView, Period, RegisteredVan, Scope, TrailPoint } from '@km0/contracts'
 import { acknowledge } from './acknowledge.ts'
 import { type Certificate, readCertificates, storeCertificate } from './certificates.ts'
 import { DAY_MS, DAY_TABLES, DayPartitions } from './day-partitions.ts'
+import { readDay, readDays } from './days/read-days.ts'
 import type { RefusedResult } from './decode.ts'
 import type { DirtyHour } from './dirty-hours.ts'
 import { migrate } from './migrate.ts'
@@ -112,6 +113,16 @@ export class Serving {
 
   readDirtyPlan(scope: Scope, query: DirtyQuery): Promise<DirtyPlan> {
     return readDirtyPlan(this.#pool, scope, query)
+  }
+
+  /** Distances by day of Europe/Madrid as they are served, with what is missing in them. */
+  readDays(scope: Scope, days: readonly Period[]): Promise<Omit<DaysView, 'nowMs'>> {
+    return readDays(this.#pool, scope, days)
+  }
+
+  /** One van on one day, by hour; null when the scope may not see the van or nothing is known of it then. */
+  readDay(scope: Scope, van: string, day: Period): Promise<DayView | null> {
+    return readDay(this.#pool, scope, van, day)
   }
 
   /** Outages of ours that touch a span, and how many silences of the scope's vans do and do not overlap one. */

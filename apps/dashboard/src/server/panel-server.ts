@@ -17,10 +17,11 @@ import { securityHeaders } from './security-headers.ts'
 /** What a browser may send on a socket: one word. */
 const SOCKET_MAX_BYTES = 4_096
 
+/** What another feature adds to the server: routes of REST, and where it is live a namespace of the socket. */
 export interface PanelExtension {
   readonly routes: Routes
-  attach(sockets: PanelSockets): void
-  stop(): void
+  attach?(sockets: PanelSockets): void
+  stop?(): void
 }
 
 export interface PanelServerOptions {
@@ -34,8 +35,7 @@ export interface PanelServerOptions {
   readonly metrics: Registry
   /** Health addresses of the platform's other programs, by name. */
   readonly programs?: ReadonlyMap<string, string>
-  /** What other features add: routes of REST, and namespaces of the socket. */
-  readonly extension?: PanelExtension
+  readonly extensions?: readonly PanelExtension[]
   /** The customer's own map style; null for the one that the panel brings. */
   readonly mapStyleUrl: string | null
   /** Makes what answers everything that is neither /api nor the socket. */
@@ -52,7 +52,7 @@ export interface PanelServer {
 /** One process, one port: pages, REST and the socket. Resolves when it listens; what is stored may still be on its way. */
 export async function startPanelServer(options: PanelServerOptions): Promise<PanelServer> {
   const machineNowMs = options.machineNowMs ?? Date.now
-  const state = options.state
+  const { state, extensions = [] } = options
   const startedMs = performance.now()
   let loaded = false
 
@@ -102,7 +102,7 @@ export async function startPanelServer(options: PanelServerOptions): Promise<Pan
         read: (scope, fromMs, toMs) => options.source.readOutages(scope, fromMs, toMs),
         nowMs: () => state.nowMs(machineNowMs()),
       }),
-      ...(options.extension?.routes ?? []),
+      ...extensions.flatMap(({ routes }) => [...routes]),
     ]),
   })
 
@@ -129,7 +129,7 @@ export async function startPanelServer(options: PanelServerOptions): Promise<Pan
   }
 
   hub.start()
-  options.extension?.attach(sockets)
+  for (const extension of extensions) extension.attach?.(sockets)
   programs.start()
   await listen(server, options.host, options.port)
   options.source
@@ -147,7 +147,7 @@ export async function startPanelServer(options: PanelServerOptions): Promise<Pan
     port: (server.address() as AddressInfo).port,
     close: async () => {
       hub.stop()
-      options.extension?.stop()
+      for (const extension of extensions) extension.stop?.()
       programs.stop()
       await options.source.stop()
       // The transports only: a disconnect packet would tell browsers not to come back.
