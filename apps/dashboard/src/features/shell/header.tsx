@@ -5,10 +5,9 @@ import type { ReactNode } from 'react'
 import { FeedPill } from '../feed/feed-pill.tsx'
 import type { FeedStatus } from '../feed/prepare-feed.ts'
 import type { Connection } from '../feed/use-live.ts'
-import { OperatorChip } from '../operator/operator-chip.tsx'
 import type { OperatorHandle } from '../operator/use-operator.ts'
 import styles from './header.module.css'
-import { LocaleSelect } from './locale-select.tsx'
+import { PageControls } from './page-controls.tsx'
 import { PageLinks } from './page-links.tsx'
 import type { Counters } from './prepare-counters.ts'
 import { StateIcon } from './state-icon.tsx'
@@ -69,22 +68,7 @@ export function Header(props: HeaderProps) {
         )}
       </dl>
       <FeedPill feed={props.feed} connection={props.connection} playing={props.playing} nowMs={props.nowMs} />
-      <div className={styles.controls}>
-        <OperatorChip operator={props.operator} />
-        <button type="button" className={styles.button} aria-label={t('shell.theme', { theme: props.theme })} onClick={props.onSwitchTheme}>
-          <svg width="18" height="18" viewBox="0 0 18 18" aria-hidden="true">
-            {props.theme === 'dark' ? (
-              <>
-                <circle cx="9" cy="9" r="3.2" />
-                <path d="M9 1.5v1.7M9 14.8v1.7M1.5 9h1.7M14.8 9h1.7M3.7 3.7l1.2 1.2M13.1 13.1l1.2 1.2M3.7 14.3l1.2-1.2M13.1 4.9l1.2-1.2" />
-              </>
-            ) : (
-              <path d="M15 10.6A6.4 6.4 0 0 1 7.4 3a6.4 6.4 0 1 0 7.6 7.6z" />
-            )}
-          </svg>
-        </button>
-        <LocaleSelect />
-      </div>
+      <PageControls operator={props.operator} theme={props.theme} onSwitchTheme={props.onSwitchTheme} />
     </header>
   )
 }

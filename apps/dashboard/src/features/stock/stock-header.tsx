@@ -4,10 +4,9 @@ import { useFormatter, useTranslations } from 'next-intl'
 import type { ReactNode } from 'react'
 import pill from '../feed/feed-pill.module.css'
 import { CLOCK } from '../feed/time-formats.ts'
-import { OperatorChip } from '../operator/operator-chip.tsx'
 import type { OperatorHandle } from '../operator/use-operator.ts'
 import header from '../shell/header.module.css'
-import { LocaleSelect } from '../shell/locale-select.tsx'
+import { PageControls } from '../shell/page-controls.tsx'
 import { PageLinks } from '../shell/page-links.tsx'
 import type { Theme } from '../shell/theme.ts'
 import styles from './stock.module.css'
@@ -39,16 +38,7 @@ export function StockHeader(props: StockHeaderProps) {
         </select>
       </label>
       <StockPill live={props.live} />
-      <div className={header.controls}>
-        <OperatorChip operator={props.operator} />
-        <button type="button" className={header.button} aria-label={t('shell.theme', { theme: props.theme })} onClick={props.onSwitchTheme}>
-          <svg width="18" height="18" viewBox="0 0 18 18" aria-hidden="true">
-            <circle cx="9" cy="9" r="6.500" />
-            <path d="M9 2.500v13a6.500 6.500 0 0 0 0-13z" fill="currentColor" />
-          </svg>
-        </button>
-        <LocaleSelect />
-      </div>
+      <PageControls operator={props.operator} theme={props.theme} onSwitchTheme={props.onSwitchTheme} />
     </header>
   )
 }
