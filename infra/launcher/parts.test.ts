@@ -80,6 +80,6 @@ describe('the table of parts', () => {
   it('lets the player of a file end', () => {
     const fleet = partsTable({ ...options, fleet: { play: '/day.jsonl', speed: '60' } }).find((part) => part.name === 'fleet')
     expect(fleet?.mayEnd).toBe(true)
-    expect(fleet?.args.slice(-4)).toEqual(['--play', '/day.jsonl', '--speed', '60'])
+    expect(fleet?.args.slice(2, 6)).toEqual(['--play', '/day.jsonl', '--speed', '60'])
   })
 })

@@ -114,7 +114,13 @@ export function partsTable(options: PartsOptions): Part[] {
     ),
     row('stream-stock-shuffle', stream, ['--role', 'stock-shuffle'], { stopStage: 3 }),
     row('stream-stock-windows', stream, ['--role', 'stock-windows'], { stopStage: 3 }),
-    row('batch', 'apps/batch/dist/main.js', [], { stopStage: 5, stopTimeoutMs: 2_000 }),
+    row(
+      'batch',
+      'apps/batch/dist/main.js',
+      [],
+      { stopStage: 5, stopTimeoutMs: 2_000 },
+      fleet === 'none' ? {} : { KM0_LEDGER_JOURNALS: journalPath(join(options.dataDir, 'fleet')) },
+    ),
   ]
   const parts = [
     ...others,
@@ -128,7 +134,8 @@ export function partsTable(options: PartsOptions): Part[] {
     ),
   ]
   if (fleet === 'none') return parts
-  const words = fleet === 'demo' ? demoWords(join(options.dataDir, 'fleet')) : ['--play', fleet.play, '--speed', fleet.speed]
+  const folder = join(options.dataDir, 'fleet')
+  const words = [...(fleet === 'demo' ? demoWords(folder) : ['--play', fleet.play, '--speed', fleet.speed]), ...journalWords(folder)]
   const everyOther = parts.map((part) => part.name)
   const input = { stopStage: 1, stopTimeoutMs: 2_000, dependsOn: everyOther }
   const player = row('fleet', 'packages/fleet/dist/main.js', words, { ...input, mayEnd: fleet !== 'demo' })
@@ -160,12 +167,15 @@ const DEMO_FAULTS = [
   'phone-off:furgoneta-8:3600@1500',
 ]
 
+/** What was published, for the ledger. */
+const journalWords = (folder: string) => ['--journal', journalPath(folder), '--journal-max-mib', String(FLEET_JOURNAL_MIB)]
+const journalPath = (folder: string) => join(folder, 'journal.jsonl')
+
 /** The demo lives its last half hour first and remembers its clock, so that a second start fills from where the first one ended. */
 function demoWords(folder: string): string[] {
   return [
     ...['--catch-up-minutes', String(CATCH_UP_MINUTES)],
     ...['--state', join(folder, 'clock.json')],
-    ...['--journal', join(folder, 'journal.jsonl'), '--journal-max-mib', String(FLEET_JOURNAL_MIB)],
     ...DEMO_FAULTS.flatMap((fault) => ['--fault', fault]),
   ]
 }

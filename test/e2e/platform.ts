@@ -57,6 +57,15 @@ export class PlatformUnderTest {
     return JSON.parse(readFileSync(file, 'utf8')) as RunFile
   }
 
+  /** Journal of its fleet or player. */
+  journal(): string {
+    const found = readdirSync(this.folder, { recursive: true, encoding: 'utf8' }).find((name) =>
+      name.endsWith(join('fleet', 'journal.jsonl')),
+    )
+    if (found === undefined) throw new Error(`no journal below ${this.folder}`)
+    return join(this.folder, found)
+  }
+
   /** Log of a part, '' before its first line. */
   logOf(part: string): string {
     const folders = [this.folder, ...readdirSync(this.folder).map((name) => join(this.folder, name))]

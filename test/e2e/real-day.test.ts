@@ -2,7 +2,7 @@
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
-import { HEADERS, TOPICS } from '@km0/contracts'
+import { HEADERS, type LedgerReport, TOPICS } from '@km0/contracts'
 import { openServing } from '@km0/serving'
 import { openLog } from '@km0/transport'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -72,6 +72,17 @@ describe.skipIf(absent)('a real day from MQTT to Postgres', () => {
     const fixes = new Set(positions.filter(({ key }) => key !== null).map(({ value }) => value))
     expect(fixes.size).toBe(FIXES)
   }, 180_000)
+
+  it('the ledger balances from the player to Postgres, over the restart of the job', async () => {
+    const { code, text } = await platform.command('ledger.js', '--all', '--drained', '--json', '--journal', platform.journal())
+    const ledger = JSON.parse(text.slice(text.indexOf('{'))) as LedgerReport
+    expect(ledger.steps.filter(({ unnamed }) => unnamed !== 0)).toEqual([])
+    expect([code, ledger.balanced, ledger.lost]).toEqual([0, true, []])
+    const count = (name: string) => ledger.stations.find((station) => station.name === name)?.count
+    expect(count('publicats')).toBe(FIXES)
+    expect(count('rebutjats')).toBe(NULL_ISLAND_FIXES)
+    expect(count('desats')).toBeGreaterThan(1_000)
+  }, 120_000)
 
   it('puts the two 0,0 fixes into the dead letters, and they add no distance', async () => {
     // What the killed job had written since its checkpoint was written again: the source offset tells.

@@ -5,8 +5,7 @@ import { openLedgerRuns, openServing, openStockServing } from '@km0/serving'
 import { openLog } from '@km0/transport'
 import { z } from 'zod'
 import { daysRoutes } from './server/days/days-rest.ts'
-import { joinExtensions } from './server/join-extensions.ts'
-import { ledgerExtension } from './server/ledger/ledger-extension.ts'
+import { ledgerRoutes } from './server/ledger/ledger-rest.ts'
 import { LogSource } from './server/log-source.ts'
 import { openPages } from './server/pages.ts'
 import { startPanelServer } from './server/panel-server.ts'
@@ -94,6 +93,7 @@ startPanelServer({
   extensions: [
     stockExtension(stock, (error) => logger.warn({ err: error }, 'stock could not be read')),
     { routes: daysRoutes({ serving, nowMs: () => state.nowMs(Date.now()) }) },
+    { routes: ledgerRoutes({ runs: ledgers, platformNowMs: () => state.nowMs(Date.now()) }) },
   ],
   metrics,
   programs: settings.KM0_PROGRAMS,

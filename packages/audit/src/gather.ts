@@ -110,9 +110,11 @@ class Gathering {
     this.#toRead = [places, letters, late, panel].reduce((sum, range) => sum + sizeOf(range), 0)
     const journalFromMs = await this.#journalFromMs()
     const { tally, basis, exact } = await this.#tallyPositions(journalFromMs)
-    await readDeadLetters(log, places, tally, letters, this.#hooks)
-    await readLate(log, places, tally, late, this.#hooks)
-    await readResults(log, places, tally, panel, this.#standing.stored, this.#hooks)
+    await Promise.all([
+      readDeadLetters(log, places, tally, letters, this.#hooks),
+      readLate(log, places, tally, late, this.#hooks),
+      readResults(log, places, tally, panel, this.#standing.stored, this.#hooks),
+    ])
     const journal = await this.#tallyJournals(tally, journalFromMs)
     const rows = await store.countRows({
       epoch: this.#standing.epoch,
@@ -178,7 +180,7 @@ class Gathering {
   }
 
   async #journalFromMs(): Promise<number> {
-    const firsts = await Promise.all(this.#journals.map((journal) => journal.firstMs()))
+    const firsts = await Promise.all(this.#journals.map((journal) => journal.wholeFromMs()))
     const known = firsts.filter((ms) => ms !== null)
     // With several publishers: from where all of them tell something.
     return known.length === 0 ? Number.POSITIVE_INFINITY : Math.max(...known)

@@ -43,8 +43,16 @@ export class JournalFiles {
     return new JournalFiles(path, await Promise.all(names.map((name) => open(name))))
   }
 
-  /** Arrival time of the oldest line; null for an empty journal. */
-  async firstMs(): Promise<number | null> {
+  /**
+   * Arrival time from which it is whole: that of its oldest line, as what was rotated away before that is gone. -Infinity while nothing was
+   * rotated yet: then there is nothing before it. null for an empty journal.
+   */
+  async wholeFromMs(): Promise<number | null> {
+    const firstMs = await this.#firstMs()
+    return firstMs === null || this.#handles.length > 1 ? firstMs : Number.NEGATIVE_INFINITY
+  }
+
+  async #firstMs(): Promise<number | null> {
     for (const handle of this.#handles) {
       const { buffer, bytesRead } = await handle.read(Buffer.alloc(4_096), 0, 4_096, 0)
       const text = buffer.subarray(0, bytesRead).toString('utf8')

@@ -33,7 +33,11 @@ export function findCheckpoints(folder = DATA_FOLDER): string {
 /** Journals of the fleet of the platform that `npm start` runs in `folder`; none where nothing runs, or its fleet keeps none. */
 export function findJournals(folder = DATA_FOLDER): readonly string[] {
   const running = runFilesIn(folder).filter((run) => isAlive(run.pid))
-  return running.length === 1 ? running.map((run) => join(run.folder, 'fleet', 'journal.jsonl')).filter((path) => existsSync(path)) : []
+  const [run] = running
+  if (run === undefined || running.length > 1) return []
+  // Data stands below a folder named after its version.
+  const folders = readdirSync(run.folder, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []))
+  return ['.', ...folders].map((name) => join(run.folder, name, 'fleet', 'journal.jsonl')).filter((path) => existsSync(path))
 }
 
 type Run = z.infer<typeof runFile> & { readonly folder: string }

@@ -3,6 +3,7 @@ import stock from './sql/000002_stock.ts'
 import late from './sql/000003_late.ts'
 import outages from './sql/000004_outages.ts'
 import versions from './sql/000005_versions.ts'
+import ledger from './sql/000006_ledger.ts'
 
 export interface Migration {
   readonly number: number
@@ -17,4 +18,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 3, name: 'late', sql: late },
   { number: 4, name: 'outages', sql: outages },
   { number: 5, name: 'versions', sql: versions },
+  { number: 6, name: 'ledger', sql: ledger },
 ]

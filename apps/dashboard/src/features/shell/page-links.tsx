@@ -4,6 +4,7 @@ import styles from './page-links.module.css'
 const PAGES = [
   ['fleet', '/'],
   ['stock', '/estoc'],
+  ['ledger', '/balanc'],
 ] as const
 
 export type Page = (typeof PAGES)[number][0]
