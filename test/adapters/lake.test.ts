@@ -1,17 +1,13 @@
-import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { DEFAULT_POSITIONS_SETTINGS, type Emission } from '@km0/contracts'
 import {
   currentSnapshot,
   exactFiles,
-  exportRows,
   finalMarks,
-  type Lake,
-  type LakeBatch,
   LakeReadOnlyError,
   type LakeRecord,
-  type LakeTable,
   LakeWriter,
   lakeStatus,
   maintain,
@@ -20,16 +16,15 @@ import {
   queryLake,
   readLog,
   readPositions,
-  rowMaker,
   STOCK_EVENTS,
   storedPartitions,
 } from '@km0/lake'
-import { migrate } from '@km0/lake/schema'
 import { createPositionsHost } from '@km0/pipelines'
 import { startServices, type TestServices } from '@km0/testkit/services'
 import fc from 'fast-check'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { lakeMissing, lakeSettings } from './lake-folders.ts'
+import { batchOf, HOUR_MS, newLake, position, START_MS } from './lake-records.ts'
 
 let services: TestServices<{ postgres: object }>
 let missing: string | null
@@ -42,31 +37,8 @@ beforeAll(async () => {
 afterAll(() => services?.stop())
 beforeEach((test) => test.skip(missing !== null, missing ?? ''))
 
-const START_MS = 1_789_380_000_000
-const HOUR_MS = 3_600_000
-
-function position(partition: number, offset: number, van: string, eventMs: number, more: object = {}): LakeRecord {
-  const value = { repartidor: van, lat: 41 + (offset % 1000) / 1000, lon: 2 + (offset % 777) / 1000, data_ms: eventMs, ...more }
-  return { partition, offset, timestampMs: eventMs + 1_000, key: van, value: Buffer.from(JSON.stringify(value)), headers: {} }
-}
-
-function batchOf(table: LakeTable, records: readonly LakeRecord[], fromOffset: number): LakeBatch {
-  const maker = rowMaker(table, 1, DEFAULT_POSITIONS_SETTINGS)
-  const rows = records.map((record) => maker.row(record)).filter((row) => row !== null)
-  const last = records.at(-1)
-  const [partition, nextOffset] = [last?.partition ?? 0, (last?.offset ?? 0) + 1]
-  return { table, partition, fromOffset, nextOffset, rows, newestArrivalMs: last?.timestampMs ?? null, newestEventMs: null }
-}
-
-async function newLake(name: string, inlineRows = 50): Promise<{ lake: Lake; writer: LakeWriter }> {
-  const lake = await openLake(lakeSettings(services, name, { inlineRows }))
-  const writer = new LakeWriter(lake, 1)
-  await writer.prepare()
-  return { lake, writer }
-}
-
 it('reads a range by event time as a plain filter of the log would (property)', { timeout: 180_000 }, async () => {
-  const { lake, writer } = await newLake('ranges')
+  const { lake, writer } = await newLake(services, 'ranges')
   const log: { van: string; eventMs: number; offset: number; lat: number; lon: number; partition: number }[] = []
   const next = [0, 0, 0]
   for (const partition of next.keys()) await writer.nextOffset(POSITIONS, partition)
@@ -137,7 +109,7 @@ it.each(['borders', 'days', 'edges', 'settings', 'size'])('gives the live job th
     .filter((line) => line !== '')
     .map((line) => JSON.parse(line) as { partition: number; offset: number; timestamp: number; key: string | null; value: string | null })
     .map((line) => ({ ...line, timestampMs: line.timestamp, text: line.value }))
-  const { lake, writer } = await newLake(`vector_${name}`)
+  const { lake, writer } = await newLake(services, `vector_${name}`)
   const partitions = [...new Set(log.map(({ partition }) => partition))].sort((a, b) => a - b)
   for (const partition of partitions) {
     const records = log
@@ -170,7 +142,7 @@ it.each(['borders', 'days', 'edges', 'settings', 'size'])('gives the live job th
 })
 
 it('goes on when PostgreSQL is killed and comes back', async () => {
-  const { lake, writer } = await newLake('restart')
+  const { lake, writer } = await newLake(services, 'restart')
   const records = (from: number, until: number) =>
     Array.from({ length: until - from }, (_, index) => position(0, from + index, 'a', START_MS + (from + index) * 1_000))
   await writer.nextOffset(POSITIONS, 0)
@@ -197,7 +169,7 @@ it('goes on when PostgreSQL is killed and comes back', async () => {
 })
 
 it('reads itself as it was, until the snapshot is forgotten', async () => {
-  const { lake, writer } = await newLake('travel')
+  const { lake, writer } = await newLake(services, 'travel')
   await writer.nextOffset(POSITIONS, 0)
   await writer.append([batchOf(POSITIONS, [position(0, 0, 'a', START_MS)], 0)])
   const snapshot = await currentSnapshot(lake)
@@ -212,30 +184,8 @@ it('reads itself as it was, until the snapshot is forgotten', async () => {
   lake.close()
 })
 
-it('grows a column without rewriting: old rows read as null, an older version goes on writing', async () => {
-  const { lake, writer: old } = await newLake('growth', 1)
-  await old.nextOffset(POSITIONS, 0)
-  await old.append([batchOf(POSITIONS, [position(0, 0, 'a', START_MS, { bateria: 71 })], 0)])
-  const before = await exactFiles(lake, POSITIONS)
-  const newer: LakeTable = { ...POSITIONS, columns: [...POSITIONS.columns, { name: 'battery', type: 'INTEGER' }] }
-  await lake.use((connection) => migrate(connection, [newer]))
-  const young = new LakeWriter(lake, 1)
-  const [row] = batchOf(POSITIONS, [position(0, 1, 'a', START_MS + 1)], 1).rows
-  await young.append([{ ...batchOf(POSITIONS, [position(0, 1, 'a', START_MS + 1)], 1), table: newer, rows: [[...(row ?? []), 55]] }])
-  await old.append([batchOf(POSITIONS, [position(0, 2, 'a', START_MS + 2)], 2)])
-  expect(await exactFiles(lake, POSITIONS)).toEqual(expect.arrayContaining(before))
-  const sql = `SELECT battery, value->>'$.bateria' AS kept FROM positions ORDER BY kafka_offset`
-  expect((await queryLake(lake, sql, 10)).rows).toEqual([
-    [null, '71'],
-    ['55', null],
-    [null, null],
-  ])
-  expect((await readPositions(lake, { fromMs: START_MS, toMs: START_MS + 10 })).rowCount).toBe(3)
-  lake.close()
-})
-
 it('runs reading statements only', async () => {
-  const { lake, writer } = await newLake('sql')
+  const { lake, writer } = await newLake(services, 'sql')
   await writer.nextOffset(POSITIONS, 0)
   await writer.append([
     batchOf(
@@ -272,54 +222,8 @@ it('runs reading statements only', async () => {
   lake.close()
 })
 
-it('exports a range and names its exact files', async () => {
-  const { lake, writer } = await newLake('export', 5)
-  await writer.nextOffset(POSITIONS, 0)
-  for (const part of [0, 10, 20]) {
-    const records = Array.from({ length: 10 }, (_, index) => position(0, part + index, 'a', START_MS + (part + index) * HOUR_MS))
-    await writer.append([batchOf(POSITIONS, records, part)])
-  }
-  await writer.append([batchOf(POSITIONS, [position(0, 30, 'a', START_MS)], 30)])
-  const folder = join(services.dataDir, 'exports')
-  mkdirSync(folder, { recursive: true })
-  const range = { table: POSITIONS, fromMs: START_MS + HOUR_MS, toMs: START_MS + 20 * HOUR_MS }
-  expect(await exportRows(lake, { ...range, format: 'parquet', path: join(folder, 'a.parquet') })).toMatchObject({ rows: 19 })
-  expect(await exportRows(lake, { ...range, format: 'csv', path: join(folder, "it's.csv") })).toMatchObject({ rows: 19 })
-  expect(readFileSync(join(folder, "it's.csv"), 'utf8').trim().split('\n')).toHaveLength(20)
-  const delta = join(folder, 'delta')
-  const exported = await exportRows(lake, { ...range, format: 'delta', path: delta })
-  const log = readFileSync(join(delta, '_delta_log', '00000000000000000000.json'), 'utf8')
-    .trim()
-    .split('\n')
-  const added = log.map((line) => JSON.parse(line).add).filter((action) => action !== undefined)
-  expect(added.map(({ path }) => join(delta, decodeURIComponent(path)))).toEqual(exported.files)
-  expect(added.map(({ partitionValues, size }) => [partitionValues.event_day, size])).toEqual([
-    ['2026-09-14', statSync(exported.files[0] ?? '').size],
-    ['2026-09-15', statSync(exported.files[1] ?? '').size],
-  ])
-  const inDelta = await lake.use((connection) =>
-    connection.all(`SELECT kafka_offset::INTEGER AS o FROM read_parquet([${exported.files.map((file) => `'${file}'`)}]) ORDER BY 1`),
-  )
-  expect(inDelta).toEqual(Array.from({ length: 19 }, (_, index) => ({ o: index + 1 })))
-  const files = await exactFiles(lake, POSITIONS)
-  expect(files.every((file) => statSync(file).size > 0)).toBe(true)
-  const counted = await lake.use((connection) =>
-    connection.all<{ n: number }>(`SELECT count(*)::INTEGER AS n FROM read_parquet([${files.map((file) => `'${file}'`).join(', ')}])`),
-  )
-  expect(counted).toEqual([{ n: 31 }])
-  const status = await lakeStatus(lake)
-  expect(status.tables.find(({ table }) => table === 'positions')).toMatchObject({
-    rows: 31,
-    files: files.length,
-    days: 2,
-    firstDay: '2026-09-14',
-  })
-  expect(status.partitions).toMatchObject([{ table: 'positions', partition: 0, epoch: 1, nextOffset: 31, rows: 31 }])
-  lake.close()
-})
-
 it('does its upkeep beside writers of other partitions and readers, and nobody stops', { timeout: 120_000 }, async () => {
-  const { lake } = await newLake('beside', 40)
+  const { lake } = await newLake(services, 'beside', 40)
   const upkeep = await openLake(lakeSettings(services, 'beside', { inlineRows: 40 }))
   let isWriting = true
   let rounds = 0
@@ -373,7 +277,7 @@ it('does its upkeep beside writers of other partitions and readers, and nobody s
 })
 
 it('forgets days that are over, and their files', async () => {
-  const { lake, writer } = await newLake('retention', 5)
+  const { lake, writer } = await newLake(services, 'retention', 5)
   await writer.nextOffset(POSITIONS, 0)
   const day = 24 * HOUR_MS
   const records = Array.from({ length: 30 }, (_, offset) => position(0, offset, 'a', START_MS + (offset % 3) * day))
@@ -392,7 +296,7 @@ it('forgets days that are over, and their files', async () => {
 })
 
 it('keeps stock events, and writes down a hole', async () => {
-  const { lake, writer } = await newLake('stock')
+  const { lake, writer } = await newLake(services, 'stock')
   const value = '{"tipus":"estoc.actualitzat","data_ms":1789380000000,"dades":{"producte":"pa","mercat":"girona","estoc_actual":4}}'
   const record = { partition: 3, offset: 7, timestampMs: START_MS, key: 'x', value: Buffer.from(value), headers: {} }
   expect(await writer.nextOffset(STOCK_EVENTS, 3)).toBe(0)

@@ -1,4 +1,4 @@
-import { EVERYTHING, type Scope, TOPICS } from '@km0/contracts'
+import { EVERYTHING, TOPICS } from '@km0/contracts'
 import { MigrationError, openServing, type ResultRecord, type Serving, ServingUnavailableError } from '@km0/serving'
 import { migrate } from '@km0/serving/migrate'
 import { MIGRATIONS } from '@km0/serving/migrations'
@@ -309,12 +309,18 @@ describe('outages of ours', () => {
 })
 
 describe('numbers', () => {
-  it('come back as numbers, and fail where they would not be exact', async () => {
+  it('T12: come back as numbers, and fail where they would not be exact', async () => {
     expect(await pool.query('select 9007199254740991::int8 as a, sum(x)::numeric as b, count(*) as c from unnest(array[10, 5]) x')).toEqual(
       [{ a: Number.MAX_SAFE_INTEGER, b: 15, c: 2 }],
     )
     await expect(pool.query('select 9007199254740992::int8 as a')).rejects.toThrow(/beyond 2\^53/)
     await expect(pool.query('select 90071992547409920::numeric as a')).rejects.toThrow(/beyond 2\^53/)
+    // The sum of three distances, and the greatest: as text they would be 10002009 and 9.
+    await panel.apply(...[1000, 200, 9].map((mm, n) => [distance('a', NOW + n * MINUTE, mm), { offset: n }] as const))
+    const sums = await pool.query(
+      'select sum(distance_mm) as sum, max(distance_mm) as max, min(window_start_ms) as start from km0.distance_row',
+    )
+    expect(sums).toEqual([{ sum: 1209, max: 1000, start: NOW - 5 * MINUTE }])
     expect([parseInt8('-5'), parseNumeric('1.25'), parseNumeric('7')]).toEqual([-5, 1.25, 7])
   })
 })
@@ -329,41 +335,5 @@ describe('a database that goes away', () => {
     await panel.apply([distance('a', NOW, 3), { offset: 3 }])
     expect(await panel.stored()).toEqual({ [`distancia|a|${NOW}`]: distance('a', NOW, 3) })
     await expect(pool.query('select nonsense')).rejects.not.toBeInstanceOf(ServingUnavailableError)
-  })
-})
-
-describe('late points', () => {
-  const rules = { windowSizeMs: 300_000, slideMs: 60_000, sessionGapMs: 180_000, maxSegmentMs: 180_000, maxGapMs: 604_800_000 }
-  const late = (van: string, eventMs: number, offset: number, motiu = 'tard') =>
-    record(van, { motiu, data_ms: eventMs, finestres_tancades: 5 }, { offset }, offset)
-  const dirty = async (scope: Scope = EVERYTHING) => {
-    const hours = await serving.readDirtyHours(scope, { fromMs: NOW - 30 * 86_400_000, toMs: NOW + 86_400_000, rules })
-    return hours
-      .filter(({ causes }) => causes.has('windows') || causes.has('session'))
-      .map(({ van, hourMs, points }) => [van, hourMs, points.length])
-  }
-
-  it('make hours dirty: those of their windows, and those in which the sessions begin that they touch', async () => {
-    const hour = Math.floor(NOW / 3_600_000) * 3_600_000
-    await panel.apply([session('a', hour - 100 * MINUTE, hour + 10 * MINUTE), { offset: 1 }])
-    await panel.apply([signal('b', 'amb-senyal', hour - 5 * MINUTE), { offset: 2 }])
-    const batch = { topic: TOPICS.late.name, partition: 0, clusterId: 'one', writtenAtMs: NOW }
-    const records = [late('a', hour + 12 * MINUTE, 3), late('a', hour + 58 * MINUTE, 4, 'parcial'), late('b', hour + 20 * MINUTE, 5)]
-    expect(await serving.applyLateBatch({ ...batch, nextOffset: 6, records })).toEqual([])
-    const expected = [
-      ['a', hour - 2 * 3_600_000, 1],
-      ['a', hour, 2],
-      ['a', hour + 3_600_000, 1],
-      ['b', hour - 3_600_000, 1],
-      ['b', hour, 1],
-    ]
-    expect(await dirty()).toEqual(expected)
-    // Emitted again after a restart of the job, at other places of the topic.
-    await serving.applyLateBatch({ ...batch, nextOffset: 12, records: records.map((row) => ({ ...row, offset: row.offset + 6 })) })
-    expect(await dirty()).toEqual(expected)
-    expect(await dirty({ kind: 'limited', depots: ['nowhere'], markets: [] })).toEqual([])
-    expect(await serving.applyLateBatch({ ...batch, nextOffset: 13, records: [late('a', hour, 12, 'other')] })).toHaveLength(1)
-    await serving.dropOldDays({ resultDays: 1, trackDays: 1 }, NOW + 5 * 86_400_000)
-    expect(await dirty()).toEqual([])
   })
 })

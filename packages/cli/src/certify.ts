@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util'
 import { EVERYTHING } from '@km0/contracts'
-import { type Certificate, HOUR_MS, openServing, type Serving } from '@km0/serving'
+import { type Certificate, HOUR_MS, openServing, type ServedRow, type Serving } from '@km0/serving'
 import { findDatabaseUrl } from './addresses.ts'
 import { compareHour, type HourComparison, type RowDifference } from './certify-compare.ts'
 import { type RecomputedHour, recomputeHour } from './certify-recompute.ts'
@@ -39,7 +39,7 @@ export const certify: Command = {
       const recomputed = await withLake(true, (lake) => recomputeHour(lake, hourMs, settings, liveMs))
       const served = await serving.readHour(hourMs)
       const comparison = compareHour(served, recomputed.rows, await dirtyOf(serving, hourMs, settings))
-      const certificate = certificateOf(hourMs, recomputed, served.length, comparison)
+      const certificate = certificateOf(hourMs, recomputed, served, comparison)
       await serving.storeCertificate(certificate)
       const shown = comparison.differences.slice(0, Number(values.show))
       process.stdout.write(
@@ -57,14 +57,14 @@ async function dirtyOf(serving: Serving, hourMs: number, settings: ReturnType<ty
   const rules = { ...settings, maxGapMs: settings.maxAgeMs }
   // A session that begins in the hour may be touched by a point of days later.
   const range = { fromMs: hourMs - HOUR_MS, toMs: hourMs + 14 * 24 * HOUR_MS }
-  const hours = await serving.readDirtyHours(EVERYTHING, { ...range, rules })
+  const hours = await serving.readDirtyHours(EVERYTHING, { ...range, rules, evenIfPublished: true })
   return hours.filter((hour) => hour.hourMs === hourMs)
 }
 
 function certificateOf(
   hourMs: number,
   { snapshot, rows, openSessions }: RecomputedHour,
-  rowsServed: number,
+  served: readonly ServedRow[],
   comparison: HourComparison,
 ): Certificate {
   const { differences, hashServed, hashRecomputed, result } = comparison
@@ -76,18 +76,32 @@ function certificateOf(
     ...(openSessions > 0 ? [`${openSessions} sessions still open, not compared`] : []),
   ].join('; ')
   return {
-    ...{ hourMs, snapshot, versions: '', rowsServed, rowsRecomputed: rows.length, rowsDifferent: differences.length },
+    ...{
+      hourMs,
+      snapshot,
+      versions: versionsOf(served),
+      rowsServed: served.length,
+      rowsRecomputed: rows.length,
+      rowsDifferent: differences.length,
+    },
     ...{ hashServed, hashRecomputed, result, detail, atMs: Date.now() },
   }
+}
+
+/** `1, 7 and live`; empty when all rows are live. */
+function versionsOf(served: readonly ServedRow[]): string {
+  const versions = [...new Set(served.flatMap(({ version }) => (version === null ? [] : [version])))].sort((a, b) => a - b)
+  if (versions.length === 0) return ''
+  return `${versions.join(', ')}${served.some(({ version }) => version === null) ? ' and live' : ''}`
 }
 
 const iso = (ms: number) => new Date(ms).toISOString()
 
 function asText(certificate: Certificate, shown: readonly RowDifference[]): string {
-  const { hourMs, snapshot, rowsServed, rowsRecomputed, rowsDifferent, hashServed, hashRecomputed, result, detail } = certificate
+  const { hourMs, snapshot, versions, rowsServed, rowsRecomputed, rowsDifferent, hashServed, hashRecomputed, result, detail } = certificate
   const lines = [
     `hour ${iso(hourMs)}, version ${snapshot} of the lake`,
-    `served:     ${rowsServed} rows, ${hashServed}`,
+    `served:     ${rowsServed} rows, ${hashServed}${versions === '' ? '' : `, version ${versions}`}`,
     `recomputed: ${rowsRecomputed} rows, ${hashRecomputed}`,
     `${result}: ${rowsDifferent} rows differ${detail === '' ? '' : ` (${detail})`}`,
   ]

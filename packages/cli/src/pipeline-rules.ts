@@ -4,9 +4,14 @@ import { loadSettings } from '@km0/runtime'
 
 /** The rules of the pipeline that wrote the rows. Delay and allowed lateness are records of the log. */
 export function pipelineRules(program: string): PositionsSettings {
-  const { version: _, ...positions } = loadSettings(program, process.env, (text, file) =>
+  return pipelineOf(program).rules
+}
+
+/** The same with the version of the pipeline. */
+export function pipelineOf(program: string): { readonly rules: PositionsSettings; readonly version: number } {
+  const { version, ...positions } = loadSettings(program, process.env, (text, file) =>
     readPipelineSettings(text, file, process.env),
   ).positions
   const { delayMs, allowedLatenessMs } = DEFAULT_POSITIONS_SETTINGS
-  return { ...positions, delayMs, allowedLatenessMs }
+  return { rules: { ...positions, delayMs, allowedLatenessMs }, version }
 }

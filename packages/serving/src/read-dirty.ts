@@ -1,5 +1,13 @@
-import type { Scope } from '@km0/contracts'
-import { type DirtyHour, dirtyHours, type IsCovered, type MissedPoint, type ReachRules, type SessionSpan } from './dirty-hours.ts'
+import type { ResultKind, Scope } from '@km0/contracts'
+import {
+  type DirtyCause,
+  type DirtyHour,
+  dirtyHours,
+  type IsCovered,
+  type MissedPoint,
+  type ReachRules,
+  type SessionSpan,
+} from './dirty-hours.ts'
 import { type DirtyPiece, dirtyPieces, readSpans } from './dirty-plan.ts'
 import type { Client, Pool } from './pool.ts'
 import { vanScope } from './scope.ts'
@@ -11,8 +19,10 @@ export interface DirtyQuery {
   /** Only these vans; absent: all. */
   readonly vans?: readonly string[]
   readonly rules: ReachRules
-  /** What is served already with a point in it. Absent: nothing. */
-  readonly isCovered?: IsCovered
+  /** `positions.version`: late points carry the epoch of the pipeline, versions that of the log. Default 1: they are the same. */
+  readonly pipelineVersion?: number
+  /** Mark hours also where what is published was computed with the points. Default false. */
+  readonly evenIfPublished?: boolean
 }
 
 /** The hours that points of a range make dirty, for the vans of a scope, as of one moment. */
@@ -20,7 +30,9 @@ export function readDirtyHours(pool: Pool, scope: Scope, query: DirtyQuery): Pro
   return pool.transaction('begin isolation level repeatable read read only', async (client) => {
     const missed = await readMissed(client, scope, query)
     const vans = [...new Set(missed.map(({ van }) => van))]
-    return dirtyHours(missed, await readSessions(client, vans, query), query.rules, query.isCovered)
+    const sessions = await readSessions(client, vans, query)
+    if (query.evenIfPublished === true) return dirtyHours(missed, sessions, query.rules)
+    return dirtyHours(missed, sessions, query.rules, await readCovered(client, vans, query))
   })
 }
 
@@ -69,11 +81,42 @@ const LONGEST_SESSION_MS = 14 * 86_400_000
 async function readSessions(client: Client, vans: readonly string[], { fromMs, toMs, rules }: DirtyQuery): Promise<SessionSpan[]> {
   if (vans.length === 0) return []
   const { rows } = await client.query<{ van: string; startMs: number; lastMs: number | null }>(
-    `select van, start_ms as "startMs", end_ms as "lastMs" from km0.session_row
+    `select van, start_ms as "startMs", end_ms as "lastMs" from km0.served_session
        where van = any($1::text[]) and start_ms >= $2 and start_ms <= $3 and end_ms >= $4
      union all
      select van, since_ms, null from km0.signal_state where van = any($1::text[]) and state = 'signal'`,
     [vans, fromMs - LONGEST_SESSION_MS, toMs + rules.maxGapMs, fromMs - rules.sessionGapMs],
   )
   return rows.map(({ van, startMs, lastMs }) => ({ van, startMs, lastMs: lastMs ?? Number.POSITIVE_INFINITY }))
+}
+
+/** Which kind of result tells whether a cause is taken in. */
+const KIND_OF: Readonly<Record<DirtyCause, ResultKind>> = { windows: 'distance', session: 'session', gap: 'travel', day: 'travel' }
+
+interface PointerRow {
+  owner: string
+  kind: ResultKind
+  hourMs: number
+  epoch: number
+  offsets: Readonly<Record<string, number>>
+}
+
+/** A published version holds the records before its offsets: its snapshot of the lake had them. */
+async function readCovered(
+  client: Client,
+  vans: readonly string[],
+  { fromMs, toMs, rules, pipelineVersion = 1 }: DirtyQuery,
+): Promise<IsCovered> {
+  const { rows } = await client.query<PointerRow>(
+    `select p.owner, p.kind, p.hour_ms as "hourMs", v.epoch, v.offsets from km0.pointer p join km0.version v on v.id = p.version
+     where p.kind <> 'alert' and p.owner = any($1::text[]) and p.hour_ms >= $2 and p.hour_ms <= $3`,
+    [vans, fromMs - LONGEST_SESSION_MS, toMs + rules.maxGapMs],
+  )
+  const pointers = new Map(rows.map((row) => [`${row.kind}|${row.hourMs}|${row.owner}`, row]))
+  return (van, hourMs, cause, { epoch, partition, offset }) => {
+    const version = pointers.get(`${KIND_OF[cause]}|${hourMs}|${van}`)
+    if (version === undefined) return false
+    const logEpoch = epoch - pipelineVersion + 1
+    return version.epoch > logEpoch || (version.epoch === logEpoch && offset < (version.offsets[String(partition)] ?? 0))
+  }
 }

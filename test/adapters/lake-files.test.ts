@@ -1,0 +1,112 @@
+// The files of the lake: what readers that are not ours are given, how they grow, and what a crash may leave among them.
+import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync, truncateSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { exactFiles, exportRows, type LakeTable, LakeWriter, lakeStatus, maintain, POSITIONS, queryLake, readPositions } from '@km0/lake'
+import { migrate } from '@km0/lake/schema'
+import { startServices, type TestServices } from '@km0/testkit/services'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { lakeMissing } from './lake-folders.ts'
+import { batchOf, HOUR_MS, newLake, position, START_MS } from './lake-records.ts'
+
+let services: TestServices<{ postgres: true }>
+let missing: string | null
+
+beforeAll(async () => {
+  services = await startServices({ postgres: true })
+  missing = await lakeMissing(services)
+})
+afterAll(() => services?.stop())
+beforeEach((test) => test.skip(missing !== null, missing ?? ''))
+
+it('grows a column without rewriting: old rows read as null, an older version goes on writing', async () => {
+  const { lake, writer: old } = await newLake(services, 'growth', 1)
+  await old.nextOffset(POSITIONS, 0)
+  await old.append([batchOf(POSITIONS, [position(0, 0, 'a', START_MS, { bateria: 71 })], 0)])
+  const before = await exactFiles(lake, POSITIONS)
+  const newer: LakeTable = { ...POSITIONS, columns: [...POSITIONS.columns, { name: 'battery', type: 'INTEGER' }] }
+  await lake.use((connection) => migrate(connection, [newer]))
+  const young = new LakeWriter(lake, 1)
+  const [row] = batchOf(POSITIONS, [position(0, 1, 'a', START_MS + 1)], 1).rows
+  await young.append([{ ...batchOf(POSITIONS, [position(0, 1, 'a', START_MS + 1)], 1), table: newer, rows: [[...(row ?? []), 55]] }])
+  await old.append([batchOf(POSITIONS, [position(0, 2, 'a', START_MS + 2)], 2)])
+  expect(await exactFiles(lake, POSITIONS)).toEqual(expect.arrayContaining(before))
+  const sql = `SELECT battery, value->>'$.bateria' AS kept FROM positions ORDER BY kafka_offset`
+  expect((await queryLake(lake, sql, 10)).rows).toEqual([
+    [null, '71'],
+    ['55', null],
+    [null, null],
+  ])
+  expect((await readPositions(lake, { fromMs: START_MS, toMs: START_MS + 10 })).rowCount).toBe(3)
+  lake.close()
+})
+
+it('exports a range and names its exact files', async () => {
+  const { lake, writer } = await newLake(services, 'export', 5)
+  await writer.nextOffset(POSITIONS, 0)
+  for (const part of [0, 10, 20]) {
+    const records = Array.from({ length: 10 }, (_, index) => position(0, part + index, 'a', START_MS + (part + index) * HOUR_MS))
+    await writer.append([batchOf(POSITIONS, records, part)])
+  }
+  await writer.append([batchOf(POSITIONS, [position(0, 30, 'a', START_MS)], 30)])
+  const folder = join(services.dataDir, 'exports')
+  mkdirSync(folder, { recursive: true })
+  const range = { table: POSITIONS, fromMs: START_MS + HOUR_MS, toMs: START_MS + 20 * HOUR_MS }
+  expect(await exportRows(lake, { ...range, format: 'parquet', path: join(folder, 'a.parquet') })).toMatchObject({ rows: 19 })
+  expect(await exportRows(lake, { ...range, format: 'csv', path: join(folder, "it's.csv") })).toMatchObject({ rows: 19 })
+  expect(readFileSync(join(folder, "it's.csv"), 'utf8').trim().split('\n')).toHaveLength(20)
+  const delta = join(folder, 'delta')
+  const exported = await exportRows(lake, { ...range, format: 'delta', path: delta })
+  const log = readFileSync(join(delta, '_delta_log', '00000000000000000000.json'), 'utf8')
+    .trim()
+    .split('\n')
+  const added = log.map((line) => JSON.parse(line).add).filter((action) => action !== undefined)
+  expect(added.map(({ path }) => join(delta, decodeURIComponent(path)))).toEqual(exported.files)
+  expect(added.map(({ partitionValues, size }) => [partitionValues.event_day, size])).toEqual([
+    ['2026-09-14', statSync(exported.files[0] ?? '').size],
+    ['2026-09-15', statSync(exported.files[1] ?? '').size],
+  ])
+  const inDelta = await lake.use((connection) =>
+    connection.all(`SELECT kafka_offset::INTEGER AS o FROM read_parquet([${exported.files.map((file) => `'${file}'`)}]) ORDER BY 1`),
+  )
+  expect(inDelta).toEqual(Array.from({ length: 19 }, (_, index) => ({ o: index + 1 })))
+  const files = await exactFiles(lake, POSITIONS)
+  expect(files.every((file) => statSync(file).size > 0)).toBe(true)
+  const counted = await lake.use((connection) =>
+    connection.all<{ n: number }>(`SELECT count(*)::INTEGER AS n FROM read_parquet([${files.map((file) => `'${file}'`).join(', ')}])`),
+  )
+  expect(counted).toEqual([{ n: 31 }])
+  const status = await lakeStatus(lake)
+  expect(status.tables.find(({ table }) => table === 'positions')).toMatchObject({
+    rows: 31,
+    files: files.length,
+    days: 2,
+    firstDay: '2026-09-14',
+  })
+  expect(status.partitions).toMatchObject([{ table: 'positions', partition: 0, epoch: 1, nextOffset: 31, rows: 31 }])
+  lake.close()
+})
+
+it('T08, T09: a file that was cut short anywhere is no part of the lake, hides no whole row, and is cleared away', async () => {
+  const { lake, writer } = await newLake(services, 'torn', 1)
+  await writer.nextOffset(POSITIONS, 0)
+  const records = Array.from({ length: 50 }, (_, offset) => position(0, offset, 'dièsel 😀', START_MS + offset))
+  await writer.append([batchOf(POSITIONS, records.slice(0, 25), 0)])
+  const [whole = ''] = await exactFiles(lake, POSITIONS)
+  const size = statSync(whole).size
+  // A writer that was killed at any byte of its file; the next one goes on where the lake stands.
+  const torn = [0, 1, 4, Math.floor(size / 2), size - 9, size - 1].map((bytes) => {
+    const path = join(dirname(whole), `torn-${bytes}.parquet`)
+    copyFileSync(whole, path)
+    truncateSync(path, bytes)
+    return path
+  })
+  expect(await writer.nextOffset(POSITIONS, 0)).toBe(25)
+  await writer.append([batchOf(POSITIONS, records.slice(25), 25)])
+  const columns = await readPositions(lake, { fromMs: START_MS, toMs: START_MS + HOUR_MS })
+  expect([...columns.offset].sort((a, b) => a - b)).toEqual(records.map(({ offset }) => offset))
+  expect(await exactFiles(lake, POSITIONS)).toHaveLength(2)
+  await maintain(lake, { keepSnapshotsMs: 0, keepFilesMs: 0 }, Date.now() + 1_000)
+  expect(torn.filter((path) => existsSync(path))).toEqual([])
+  expect((await readPositions(lake, { fromMs: START_MS, toMs: START_MS + HOUR_MS })).rowCount).toBe(50)
+  lake.close()
+})

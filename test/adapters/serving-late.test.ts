@@ -1,0 +1,96 @@
+import { EVERYTHING, type Scope, TOPICS } from '@km0/contracts'
+import { openServing, type Serving } from '@km0/serving'
+import { Pool } from '@km0/serving/pool'
+import { startServices, type TestServices } from '@km0/testkit/services'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { EMPTY_ALL, MINUTE, NOW, PanelWriter, record, session, signal } from './serving-rows.ts'
+
+let services: TestServices<{ postgres: true }>
+let serving: Serving
+let pool: Pool
+let panel: PanelWriter
+beforeAll(async () => {
+  services = await startServices({ postgres: true })
+  serving = openServing({ databaseUrl: services.postgres.url, applicationName: 'test' })
+  pool = new Pool({ databaseUrl: services.postgres.url, applicationName: 'test-raw' })
+  await serving.migrate()
+})
+afterAll(async () => {
+  await serving?.close()
+  await pool?.close()
+  await services?.stop()
+})
+beforeEach(async () => {
+  await pool.query(EMPTY_ALL)
+  panel = new PanelWriter(serving)
+})
+
+describe('late points', () => {
+  const rules = { windowSizeMs: 300_000, slideMs: 60_000, sessionGapMs: 180_000, maxSegmentMs: 180_000, maxGapMs: 604_800_000 }
+  const late = (van: string, eventMs: number, offset: number, motiu = 'tard') =>
+    record(van, { motiu, data_ms: eventMs, finestres_tancades: 5 }, { offset }, offset)
+  const dirty = async (scope: Scope = EVERYTHING) => {
+    const hours = await serving.readDirtyHours(scope, { fromMs: NOW - 30 * 86_400_000, toMs: NOW + 86_400_000, rules })
+    return hours
+      .filter(({ causes }) => causes.has('windows') || causes.has('session'))
+      .map(({ van, hourMs, points }) => [van, hourMs, points.length])
+  }
+
+  it('make hours dirty: those of their windows, and those in which the sessions begin that they touch', async () => {
+    const hour = Math.floor(NOW / 3_600_000) * 3_600_000
+    await panel.apply([session('a', hour - 100 * MINUTE, hour + 10 * MINUTE), { offset: 1 }])
+    await panel.apply([signal('b', 'amb-senyal', hour - 5 * MINUTE), { offset: 2 }])
+    const batch = { topic: TOPICS.late.name, partition: 0, clusterId: 'one', writtenAtMs: NOW }
+    const records = [late('a', hour + 12 * MINUTE, 3), late('a', hour + 58 * MINUTE, 4, 'parcial'), late('b', hour + 20 * MINUTE, 5)]
+    expect(await serving.applyLateBatch({ ...batch, nextOffset: 6, records })).toEqual([])
+    const expected = [
+      ['a', hour - 2 * 3_600_000, 1],
+      ['a', hour, 2],
+      ['a', hour + 3_600_000, 1],
+      ['b', hour - 3_600_000, 1],
+      ['b', hour, 1],
+    ]
+    expect(await dirty()).toEqual(expected)
+    // Emitted again after a restart of the job, at other places of the topic.
+    await serving.applyLateBatch({ ...batch, nextOffset: 12, records: records.map((row) => ({ ...row, offset: row.offset + 6 })) })
+    expect(await dirty()).toEqual(expected)
+    expect(await dirty({ kind: 'limited', depots: ['nowhere'], markets: [] })).toEqual([])
+    expect(await serving.applyLateBatch({ ...batch, nextOffset: 13, records: [late('a', hour, 12, 'other')] })).toHaveLength(1)
+    await serving.dropOldDays({ resultDays: 1, trackDays: 1 }, NOW + 5 * 86_400_000)
+    expect(await dirty()).toEqual([])
+  })
+
+  it('are clean where a version is published that was computed with them, of each kind and hour for itself', async () => {
+    const hour = Math.floor(NOW / 3_600_000) * 3_600_000
+    const records = [late('a', hour + 12 * MINUTE, 3), late('a', hour + 58 * MINUTE, 4)]
+    await serving.applyLateBatch({ topic: TOPICS.late.name, partition: 0, clusterId: 'one', writtenAtMs: NOW, nextOffset: 6, records })
+    expect(await dirty()).toEqual([
+      ['a', hour, 2],
+      ['a', hour + 3_600_000, 1],
+    ])
+    const publish = async (kind: string, hourMs: number, next: number, epoch = 1) => {
+      const [{ id }] = (await pool.query(
+        `insert into km0.version (natural_id, pipeline, from_ms, to_ms, question, code, settings, session_gap_ms, snapshot, epoch, offsets, final_ms, spans,
+           points, state, actor_id, actor_name, actor_roles, reason, requested_at_ms, started_at_ms)
+         values (gen_random_uuid()::text, 'positions', $1, $1, 'q', 'c', '{}', 180000, 1, $3, jsonb_build_object('0', $2::bigint), $1, '{}', 0, 'ready', 'x', 'X', '{}', '', 0, 0)
+         returning id`,
+        [hourMs, next, epoch],
+      )) as [{ id: number }]
+      await pool.query(
+        `insert into km0.pointer values ($1, 'a', $2, $3, 0) on conflict (kind, owner, hour_ms) do update set version = excluded.version`,
+        [kind, hourMs, id],
+      )
+    }
+    for (const kind of ['distance', 'session', 'travel']) await publish(kind, hour, 4)
+    // The second point came after its snapshot; the hour after is not published.
+    expect(await dirty()).toEqual([
+      ['a', hour, 1],
+      ['a', hour + 3_600_000, 1],
+    ])
+    for (const hourMs of [hour, hour + 3_600_000]) for (const kind of ['distance', 'travel']) await publish(kind, hourMs, 5)
+    expect(await dirty()).toEqual([['a', hour, 1]])
+    await publish('session', hour, 0, 2)
+    expect(await dirty()).toEqual([])
+    await pool.query('delete from km0.pointer; delete from km0.version')
+  })
+})
