@@ -27,6 +27,7 @@ const wanted = (name: string): NewSavepoint => ({
   createdAtMs: 1_789_380_000_000,
   clusterId: 'one',
   topic: 'a topic',
+  topicEpoch: 1,
   epoch: 4,
   version: 2,
   stateVersion: 2,

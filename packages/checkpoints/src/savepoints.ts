@@ -15,6 +15,8 @@ const savepointSchema = z.object({
   /** Which log its offsets belong to. */
   clusterId: z.string().min(1),
   topic: z.string().min(1),
+  /** Epoch of the topic's offsets. */
+  topicEpoch: z.number().int().min(1),
   /** Epoch of the results that its states have told. */
   epoch: z.number().int().min(1),
   /** Version of the pipeline, and of the state, and the settings both belong to. */

@@ -1,6 +1,7 @@
 import { type ClockSnapshot, compareText, linesOf, requireIdentity, type SnapshotIdentity } from '@km0/windowing'
 import { headLine, readSnapshot, VANS_A_LINE } from './snapshot.ts'
 import type { OperatorName } from './snapshot-line.ts'
+import { joinTask, splitTask } from './task-state.ts'
 
 /** State of a van in each operator that has some of it. */
 type VanStates = Map<OperatorName, unknown>
@@ -112,28 +113,15 @@ function* linesOfPartition(partition: number, clock: ClockSnapshot, vans: Partit
 }
 
 /**
- * The same for the states that the job stores: a first line of its own, then the lines of the pipeline. What the job knows of its partitions
- * comes from the one whose newest heartbeat is the oldest: nobody is told of an outage that was none. Version 1 held the pipeline's state as
- * a text within the first line.
+ * The same for the states that the job stores. What the job knows of its partitions comes from the one whose newest heartbeat is the oldest.
  */
 export function repartitionTasks(states: readonly string[], partitions: number, partitionOf: (van: string) => number): readonly string[] {
-  const tasks = states.map((state) => {
-    const end = state.indexOf('\n')
-    const { version, host, ...head } = JSON.parse(end < 0 ? state : state.slice(0, end)) as TaskHead
-    return version === 1 && host !== undefined ? { head, snapshot: host } : { head, snapshot: state.slice(end + 1) }
-  })
-  const heads = tasks.map(({ head }) => head).sort((a, b) => (a.heartbeatMs ?? 0) - (b.heartbeatMs ?? 0))
+  const tasks = states.map(splitTask)
+  const oldest = tasks.map(({ head }) => head).sort((a, b) => (a.heartbeatMs ?? 0) - (b.heartbeatMs ?? 0))[0]
   const snapshots = repartitionPositions(
     tasks.map(({ snapshot }) => snapshot),
     partitions,
     partitionOf,
   )
-  return snapshots.map((snapshot) => `${JSON.stringify({ version: 2, ...heads[0] })}\n${snapshot}`)
-}
-
-interface TaskHead {
-  readonly version: number
-  /** Of version 1. */
-  readonly host?: string
-  readonly heartbeatMs: number | null
+  return snapshots.map((snapshot) => joinTask(oldest ?? { heartbeatMs: null }, snapshot))
 }
