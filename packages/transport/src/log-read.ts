@@ -75,7 +75,8 @@ export async function startOffsets(client: LogClient, topic: string): Promise<Ma
 
 /** Offset of the first record of each partition whose timestamp is `timestampMs` or later; the end where there is none. */
 export async function offsetsAt(client: LogClient, topic: string, timestampMs: number): Promise<Map<number, number>> {
-  const places = await client.withAdmin((admin) => admin.fetchTopicOffsetsByTimestamp(topic, timestampMs))
+  // Below 0 the broker takes a number for a name of a place (-1: the end).
+  const places = await client.withAdmin((admin) => admin.fetchTopicOffsetsByTimestamp(topic, Math.max(0, timestampMs)))
   return new Map(places.map(({ partition, offset }) => [partition, toOffset(offset)]))
 }
 
