@@ -5,6 +5,7 @@ import type { PanelSource, SourceHealth } from '../../apps/dashboard/src/server/
 import { kilometresBetween, SimulatedVan, type Town } from './simulated-fleet.ts'
 
 const PARTITIONS = 6
+const PARTITION_NUMBERS = Array.from({ length: PARTITIONS }, (_, partition) => partition)
 const STEP_MS = 5_000
 const PAST_MS = 36 * 60_000
 const MINUTE_MS = 60_000
@@ -16,6 +17,8 @@ export interface SimulatedOptions {
   /** Minutes since the last point of vans that are silent from the start, by van number. */
   readonly silent?: Readonly<Record<number, number>>
   readonly doubtful?: readonly number[]
+  /** What batteries hold, by van number; the others do not say. */
+  readonly battery?: Readonly<Record<number, number>>
   readonly unregistered?: readonly number[]
   /** Registered, never heard. */
   readonly neverSeen?: readonly number[]
@@ -40,10 +43,14 @@ export class SimulatedSource implements PanelSource {
   #give: (event: PanelEvent) => void = () => undefined
   #timer: NodeJS.Timeout | undefined
   #windowEndMs = 0
-  #feedStoppedMs: number | null = null
+  /** Since when nothing comes from a partition. */
+  readonly #deafSinceMs = new Map<number, number>()
   #windowsHeld: boolean
   #revision = 0
   refuseAcknowledgements = false
+  kafkaIsAway = false
+  /** The log is longer than what the job has read. */
+  jobIsBehind = false
 
   constructor(options: SimulatedOptions) {
     this.#options = options
@@ -86,11 +93,11 @@ export class SimulatedSource implements PanelSource {
   }
 
   endOffsets(): ReadonlyMap<number, number> | null {
-    return null
+    return new Map(PARTITION_NUMBERS.map((partition) => [partition, this.jobIsBehind ? Number.MAX_SAFE_INTEGER : 0]))
   }
 
   health(): Readonly<Record<string, SourceHealth>> {
-    return { kafka: { status: 'ok' }, postgres: { status: 'ok' } }
+    return { kafka: { status: this.kafkaIsAway ? 'down' : 'ok' }, postgres: { status: 'ok' } }
   }
 
   /** From now on (or from `agoMs` before) nothing comes from the van. */
@@ -130,14 +137,25 @@ export class SimulatedSource implements PanelSource {
     this.#give({ kind: 'distance', source: this.#source(van), value })
   }
 
-  /** No records and no heartbeats from now on, as if the bridge were away since `agoMs`. */
-  stopFeed(agoMs = 0): void {
-    this.#feedStoppedMs = this.#nowMs() - agoMs
-    for (let partition = 0; partition < PARTITIONS; partition += 1) this.#mark(partition, this.#feedStoppedMs)
+  /** No records and no heartbeats from these partitions (all) from now on, as if the bridge were away since `agoMs`. */
+  stopFeed(agoMs = 0, partitions: readonly number[] = PARTITION_NUMBERS): void {
+    for (const partition of partitions) {
+      const sinceMs = this.#nowMs() - agoMs
+      this.#deafSinceMs.set(partition, sinceMs)
+      this.#mark(partition, sinceMs)
+    }
   }
 
-  resumeFeed(): void {
-    this.#feedStoppedMs = null
+  /** Everything is heard again; `cause`: what the log says of the outage. */
+  resumeFeed(cause?: OutageValue['causa']): void {
+    const nowMs = this.#nowMs()
+    for (const [partition, sinceMs] of this.#deafSinceMs) {
+      this.#offset += 1
+      const span = { particio: partition, inici_ms: sinceMs, fi_ms: nowMs }
+      if (cause !== undefined)
+        this.#give({ kind: 'outage', value: { tipus: 'tall', ...span, causa: cause, epoca: 1, offset: this.#offset } })
+    }
+    this.#deafSinceMs.clear()
   }
 
   #register(): PanelEvent {
@@ -186,16 +204,17 @@ export class SimulatedSource implements PanelSource {
   #tick(): void {
     if (this.#options.empty === true) return
     const nowMs = this.#nowMs()
-    if (this.#feedStoppedMs !== null) return
     const second = Math.floor(nowMs / 1_000)
     this.#vans.forEach((van, index) => {
+      if (this.#deafSinceMs.has(numberOf(van.name) % PARTITIONS)) return
       const silentMs = this.#silentSinceMs.get(van.name)
       if (silentMs === undefined) {
         if (this.#stateSilent.has(van.name)) this.#signal(van.name, false, nowMs)
         if ((second + index) % 5 === 0) this.#point(van, nowMs)
       } else if (!this.#stateSilent.has(van.name) && nowMs - silentMs > 228_000) this.#signal(van.name, true, silentMs)
     })
-    for (let partition = 0; partition < PARTITIONS; partition += 1) this.#mark(partition, nowMs - (nowMs % 10_000))
+    for (const partition of PARTITION_NUMBERS) if (!this.#deafSinceMs.has(partition)) this.#mark(partition, nowMs - (nowMs % 10_000))
+    if (this.#deafSinceMs.size === PARTITIONS) return
     while (this.#windowEndMs > 0 && this.#windowEndMs + MINUTE_MS + 50_000 <= nowMs) {
       this.#windowEndMs += MINUTE_MS
       this.#windows(this.#windowEndMs)
@@ -208,6 +227,7 @@ export class SimulatedSource implements PanelSource {
     this.#give({
       kind: 'point',
       source: this.#source(van.name),
+      batteryPercent: this.#options.battery?.[numberOf(van.name)] ?? null,
       value: {
         repartidor: van.name,
         lat: place.lat,

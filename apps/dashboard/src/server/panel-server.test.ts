@@ -100,6 +100,25 @@ const post = (path: string, body: unknown, headers: Record<string, string> = {})
     body: typeof body === 'string' ? body : JSON.stringify(body),
   })
 
+describe('outages', () => {
+  const ask = async (query: string) => {
+    const response = await fetch(`${url}/api/outages${query}`)
+    return [response.status, await response.json()] as const
+  }
+
+  test('are told for a span: the last day, or the one that is asked for', async () => {
+    expect(await ask('')).toEqual([200, { fromMs: NOW - 86_400_000, toMs: NOW, outages: [], silences: { counted: 2, overOutages: 1 } }])
+    expect(await ask('?from=5&to=9')).toMatchObject([200, { fromMs: 5, toMs: 9 }])
+  })
+
+  test('a span that is none is refused, and a store that is away is said', async () => {
+    for (const query of ['?from=9&to=5', '?from=x', '?from=-1', '?to=1e9', '?from=0&to=9999999999'])
+      expect((await ask(query))[0], query).toBe(400)
+    source.storeIsAway = true
+    expect(await ask('')).toMatchObject([503, { hint: expect.any(String) }])
+  })
+})
+
 describe('the socket', () => {
   test('waits with the snapshot until what is stored has been read, then sends deltas in order', async () => {
     const socket = connect()

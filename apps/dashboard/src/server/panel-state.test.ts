@@ -193,6 +193,24 @@ describe('feed and clock', () => {
     expect(state.feed(NOW + 9).partitions[0]?.newestHeartbeatMs).toBe(NOW + 9)
   })
 
+  test('outages that are over go out once, and are in every snapshot', () => {
+    const value = { tipus: 'tall', particio: 2, inici_ms: NOW, fi_ms: NOW + 90_000, causa: 'broker', epoca: 1, offset: 7 } as const
+    const views = [{ partition: 2, fromMs: NOW, toMs: NOW + 90_000, cause: 'broker' }]
+    expect(state.apply({ kind: 'outage', value })).toBe(true)
+    expect(state.apply({ kind: 'outage', value })).toBe(false)
+    expect(state.snapshot(EVERYTHING, NOW).outages).toEqual(views)
+    expect(state.deltaFor(EVERYTHING, state.takeChanges(NOW)).outages).toEqual(views)
+    expect(state.deltaFor(EVERYTHING, state.takeChanges(NOW))).not.toHaveProperty('outages')
+  })
+
+  test('the cause of an outage is asked for where there is one', () => {
+    state.explainWith((partitions, whole) => (whole ? 'bridge' : partitions[0] === 1 ? 'partition' : 'unknown'))
+    state.apply(mark(0, 1, NOW))
+    state.apply(mark(1, 1, NOW - 61_000))
+    expect(state.feed(NOW).trouble).toEqual({ cause: 'partition', sinceMs: NOW - 61_000, partitions: [1] })
+    expect(state.feed(NOW + 61_000).trouble).toEqual({ cause: 'bridge', sinceMs: NOW, partitions: null })
+  })
+
   test('in play mode now is the newest record that a mark told, until it meets the machine', () => {
     const play = new PanelState({ clock: 'play', placeOf: () => null })
     const later = NOW + 3_600_000

@@ -11,7 +11,7 @@ export const NOT_SEEN_AFTER_MS = 3_600_000
 /** From here on a marker shows its age. */
 export const AGE_SHOWN_AFTER_MS = 60_000
 
-/** From here on a van that cannot be heard, for a reason of ours, is shown as unknown. */
+/** From here on a van that was not heard for a reason of ours, and has not been since, is shown as unknown. */
 export const UNKNOWN_AFTER_MS = 60_000
 
 /**
@@ -79,7 +79,6 @@ function prepareVan(van: string, model: PanelModel, deaf: DeafSpans, nowMs: numb
           isToday: madridDay(lastMs) === today,
           confirmed: silentSinceMs !== null,
           hiddenMs: silence.outage === null ? 0 : nowMs - lastMs,
-          isHidden: silence.outage !== null && silence.knownUntilMs < nowMs,
         })
   return {
     van,
@@ -110,12 +109,10 @@ function stateOf(given: {
   readonly confirmed: boolean
   /** Since the last sign of a van that an outage of ours has hidden, else 0. */
   readonly hiddenMs: number
-  /** The outage lasts. */
-  readonly isHidden: boolean
 }): VanState {
   if (!given.isToday && given.unseenMs >= NOT_SEEN_AFTER_MS) return 'not-seen'
   if (given.silenceMs >= PROVISIONAL_AFTER_MS) return given.confirmed ? 'silent' : 'provisional'
-  if (given.hiddenMs >= (given.isHidden ? UNKNOWN_AFTER_MS : PROVISIONAL_AFTER_MS)) return 'unknown'
+  if (given.hiddenMs >= UNKNOWN_AFTER_MS) return 'unknown'
   return given.point === null ? 'silent' : given.point.motion
 }
 
