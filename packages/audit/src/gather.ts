@@ -188,7 +188,9 @@ class Gathering {
 
   async #tallyJournals(tally: LogTally, journalFromMs: number) {
     if (this.#journals.length === 0 || journalFromMs === Number.POSITIVE_INFINITY) return null
-    const { fromMs, toMs } = this.#places
+    const { fromMs } = this.#places
+    // A span up to the newest record holds what was published after that too: it is on its way, or lost.
+    const toMs = typeof this.#query.span === 'object' ? this.#places.toMs : Number.POSITIVE_INFINITY
     const journal = new JournalTally(tally.messages, this.#query.drained === true)
     for (const file of this.#journals) {
       for await (const entry of file.lines()) {
