@@ -1,7 +1,7 @@
 // `pnpm chaos` as a person runs it, with a short seed: kill -9 of broker, windowing job and bridge, SIGTERM of the broker, and a judgement.
 import { spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
-import { expect, it } from 'vitest'
+import { expect, it, onTestFinished } from 'vitest'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const WORDS = ['--seed', '120', '--minutes', '0.4', '--vans', '20']
@@ -11,7 +11,12 @@ const WITHIN_MS = 290_000
 it(
   'nothing is lost, doubled or wrong after a short run of chaos',
   async () => {
-    const child = spawn('node_modules/.bin/tsx', ['test/chaos/run/main.ts', ...WORDS], { cwd: root, stdio: ['ignore', 'pipe', 'pipe'] })
+    const child = spawn(process.execPath, ['--import', 'tsx', 'test/chaos/run/main.ts', ...WORDS], {
+      cwd: root,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    // A run that takes too long is ended, and ends what it has started.
+    onTestFinished(() => void child.kill('SIGTERM'))
     let said = ''
     for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (said += chunk))
     const code = await new Promise<number | null>((resolve) => child.once('close', resolve))

@@ -11,6 +11,7 @@ import { judgeJournal } from './judge/journal.ts'
 import { judgeLedger } from './judge/ledger.ts'
 import { judgePanel } from './judge/panel.ts'
 import { judgeRows, judgeWithOracle } from './judge/positions.ts'
+import { judgeSilences } from './judge/silences.ts'
 import { judgeAlerts, judgeStoredStock } from './judge/stock.ts'
 import { type ChaosOptions, HELP, parseOptions } from './options.ts'
 import { ChaosPlatform } from './platform.ts'
@@ -77,7 +78,7 @@ async function judge(platform: ChaosPlatform, broker: string, seed: number, reco
     checks.push(await judgeRows(root, addresses))
     checks.push(...(await judgeJournal(log, platform.journal, loss)))
     checks.push(await judgeLedger(root, addresses, platform.journal, killedMs.length > 0 && loss !== null))
-    checks.push(await judgePanel(log, platform.url))
+    checks.push(await judgePanel(log, platform.url), await judgeSilences(log, pool))
     const hasPython = spawnSync('python3', ['-c', 'from zoneinfo import ZoneInfo; ZoneInfo("Europe/Madrid")']).status === 0
     if (!hasPython) say('the oracle needs python3 with time zones, which is not on this machine: its checks are left out')
     if (hasPython) checks.push(await judgeWithOracle(root, log, seed))

@@ -52,11 +52,14 @@ function store(runs: readonly Run[]): void {
 
 async function run(seed: number): Promise<Run> {
   const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim()
-  const tsx = join(root, 'node_modules', '.bin', 'tsx')
-  const child = spawn(tsx, [join(root, 'test', 'chaos', 'run', 'main.ts'), '--seed', String(seed), ...WORDS], {
-    cwd: root,
-    stdio: ['ignore', 'pipe', 'pipe'],
-  })
+  const child = spawn(
+    process.execPath,
+    ['--import', 'tsx', join(root, 'test', 'chaos', 'run', 'main.ts'), '--seed', String(seed), ...WORDS],
+    {
+      cwd: root,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    },
+  )
   let said = ''
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (chunk) => {

@@ -5,6 +5,7 @@ import type { Pool } from '@km0/serving/pool'
 import type { Log } from '@km0/transport'
 import { alertsOf, mergedLog, oracle, readAll, readShuffled } from '../../../e2e/stock-log.ts'
 import { type Check, firstOf } from './check.ts'
+import { compareStored, rowsOf } from './stored.ts'
 
 const APPLIED_WITHIN_MS = 90_000
 const LOOK_EVERY_MS = 1_000
@@ -76,30 +77,4 @@ export async function judgeStoredStock(log: Log, pool: Pool): Promise<Check[]> {
       rowsOf(pool, `select concat(start_ms, '|', product, '|', market, '|', reason) as key, stock::text as value from km0.stock_notice`),
     ),
   ]
-}
-
-interface Row {
-  readonly key: string
-  readonly value: string
-}
-
-const rowsOf = (pool: Pool, query: string): Promise<Row[]> => pool.query<{ key: string; value: string }>(query)
-
-/** Asks until the rows are the wanted ones, or for so long that they will not be. */
-async function compareStored(name: string, wanted: ReadonlyMap<string, string>, read: () => Promise<Row[]>): Promise<Check> {
-  const deadlineMs = performance.now() + APPLIED_WITHIN_MS
-  for (;;) {
-    const rows = await read()
-    const keys = new Set(rows.map(({ key }) => key))
-    const wrong = [
-      ...rows.filter(({ key, value }) => wanted.get(key) !== value).map(({ key, value }) => `${key} is ${value}, not ${wanted.get(key)}`),
-      ...[...wanted.keys()].filter((key) => !keys.has(key)).map((key) => `${key} is missing`),
-      ...(keys.size === rows.length ? [] : [`${rows.length - keys.size} keys stand there twice`]),
-    ]
-    if (wrong.length === 0 || performance.now() > deadlineMs) {
-      const shown = wrong.length === 0 ? '' : `, wrong ${wrong.length}: ${firstOf(wrong)}`
-      return { name, passed: wrong.length === 0, detail: `${wanted.size} of the log, ${rows.length} rows${shown}` }
-    }
-    await sleep(LOOK_EVERY_MS)
-  }
 }
