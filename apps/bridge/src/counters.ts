@@ -1,5 +1,5 @@
 import type { BridgeRefusal } from '@km0/contracts'
-import { Counter, Gauge, type Registry } from '@km0/runtime'
+import { Counter, Gauge, Histogram, type Registry } from '@km0/runtime'
 import { HOLD_REASONS, type HoldReason } from './heartbeat-rule.ts'
 
 const REFUSALS: readonly BridgeRefusal[] = [
@@ -14,6 +14,9 @@ const REFUSALS: readonly BridgeRefusal[] = [
   'camps',
   'rebutjat-per-kafka',
 ]
+
+/** Around the usual delays of the watermark, finer: whether one fits is what is looked at. */
+const LATENESS_BUCKETS_S = [0, 0.5, 1, 2, 3, 5, 8, 10, 15, 20, 25, 30, 35, 40, 45, 50, 60, 75, 90, 120, 180, 240, 480, 900, 1_800, 3_600]
 
 /** What the gauges show, asked for when somebody looks. */
 export interface BridgeGauges {
@@ -46,6 +49,7 @@ export class BridgeCounters {
   readonly kafkaFailures: Counter
   readonly heartbeats: Counter
   readonly heartbeatsHeld: Counter<'reason'>
+  readonly lateness: Histogram<'partition'>
   /** Also in heartbeats: cumulative since the start of this instance. */
   receivedTotal = 0
   mergedTotal = 0
@@ -71,6 +75,13 @@ export class BridgeCounters {
       name: 'km0_bridge_heartbeat_held_seconds_total',
       help: 'time during which a due heartbeat was held back, by reason',
       labelNames: ['reason'],
+      registers: [metrics],
+    })
+    this.lateness = new Histogram({
+      name: 'km0_bridge_lateness_seconds',
+      help: 'arrival less event time of positions whose clock is right: what the delay of the watermark has to cover',
+      labelNames: ['partition'],
+      buckets: LATENESS_BUCKETS_S,
       registers: [metrics],
     })
     // A series that is there from the start: an alarm on its increase sees the first one too.

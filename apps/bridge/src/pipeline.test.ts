@@ -85,6 +85,27 @@ describe('pipeline on the machine’s clock', () => {
     expect(() => build(sender, { ...share, KM0_BRIDGE_PARTITIONS: '0-3' }).pipeline.know(emptyLog())).toThrow('names 3')
   })
 
+  it('measures how late points come in each partition, wrong clocks left out: what the delay has to cover', async () => {
+    const sender = new RecordingSender()
+    const { pipeline, counters } = build(sender)
+    pipeline.know(emptyLog())
+    const sent = (van: string, lateS: number) => pipeline.take(position(van, T0 - lateS * 1_000))
+    for (let n = 0; n < 98; n += 1) sent(`v${n}`, 1.2)
+    sent('v1', 46)
+    sent('v2', 1_320)
+    sent('v3', -3_600)
+    sent('v4', 619_315_200)
+    pipeline.take(delivery(positionTopic('x'), { repartidor: 'x', lat: 41.9, lon: 2.8, data_ms: 'ara' }))
+    await pipeline.stop(100)
+    const { values } = await counters.lateness.get()
+    const upTo = (le: number) =>
+      values
+        .filter(({ metricName, labels }) => metricName?.endsWith('_bucket') && labels.le === le)
+        .reduce((sum, { value }) => sum + value, 0)
+    expect([upTo(1), upTo(2), upTo(45), upTo(50), upTo(1_800)]).toEqual([0, 98, 98, 99, 100])
+    expect(new Set(values.map(({ labels }) => labels.partition))).toEqual(new Set([0, 1, 2]))
+  })
+
   it('acknowledges after Kafka, not before; the same batch again while Kafka is away (B33, B35)', async () => {
     let away = true
     const sender = new RecordingSender(() => {

@@ -1,4 +1,4 @@
-import { TOPICS } from '@km0/contracts'
+import { DEFAULT_POSITIONS_SETTINGS, isEventMs, offTheClock, TOPICS } from '@km0/contracts'
 import type { Logger } from '@km0/runtime'
 import { partitionChooser } from '@km0/transport/log-partitioner'
 import type { MqttDelivery } from '@km0/transport/mqtt-input'
@@ -17,6 +17,7 @@ import { ownPartitions } from './share.ts'
 /** A message that waits longer than this for Kafka holds heartbeats back. */
 const WAITING_MS = 2_000
 const MAX_BATCH_BYTES = 850_000
+const { maxFutureMs: MAX_FUTURE_MS, maxAgeMs: MAX_AGE_MS } = DEFAULT_POSITIONS_SETTINGS
 
 export interface PipelineParts {
   readonly settings: BridgeSettings
@@ -59,6 +60,8 @@ export class Pipeline {
   #firstMs: number | null = null
   #firstOnPlayer = false
   #logKnown = false
+  /** Partition of a van; null until the log has been read. */
+  #partitionOf: ((van: string) => number) | null = null
   #own: readonly number[] = []
   #running: Promise<void> | null = null
   #stopped = false
@@ -95,7 +98,10 @@ export class Pipeline {
       play: this.#play,
       beat: (ms) => this.#control.beat(ms, true),
       onClock: () => this.#onClock(),
-      onAccepted: (van, eventMs, arrivalMs) => this.#lateness.observe(van, eventMs, arrivalMs, this.#settled(arrivalMs)),
+      onAccepted: (van, eventMs, arrivalMs) => {
+        this.#lateness.observe(van, eventMs, arrivalMs, this.#settled(arrivalMs))
+        this.#measure(van, eventMs, arrivalMs)
+      },
       onProbe: parts.onProbe,
       onRefused: (topic, { reason, detail }) => parts.logger.debug({ topic, reason, detail }, 'message refused'),
     })
@@ -115,7 +121,8 @@ export class Pipeline {
    */
   know(inForce: ReadonlyMap<number, PartitionInForce>): void {
     const own = ownPartitions(inForce, this.#parts.settings.KM0_BRIDGE_PARTITIONS)
-    this.#own = [...own.keys()]
+    this.#own = [...own.keys()].sort((a, b) => a - b)
+    this.#partitionOf = partitionChooser(this.#own)
     this.#control.know(own)
     const partitions = [...own.values()]
     const newestMs = Math.max(...partitions.map((partition) => partition.newestMs ?? Number.NEGATIVE_INFINITY))
@@ -179,6 +186,18 @@ export class Pipeline {
       received: this.#intake.received,
       lastBeatMs: this.#control.lastBeatMs,
     }
+  }
+
+  /** Lateness by partition, as the watermark of each will see it. Wrong clocks (rule 2 of docs/semantics.md) tell nothing of it. */
+  #measure(van: string, eventMs: number | null, arrivalMs: number): void {
+    if (
+      this.#partitionOf === null ||
+      eventMs === null ||
+      !isEventMs(eventMs) ||
+      offTheClock(eventMs, arrivalMs, MAX_FUTURE_MS, MAX_AGE_MS) !== null
+    )
+      return
+    this.#parts.counters.lateness.observe({ partition: this.#partitionOf(van) }, (arrivalMs - eventMs) / 1000)
   }
 
   #onClock(): void {
