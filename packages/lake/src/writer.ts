@@ -27,6 +27,9 @@ export interface LakeHole {
   readonly foundMs: number
 }
 
+/** The epoch of a table's offsets: they begin anew when its topic, or the whole log, is replaced. */
+export type EpochOf = (table: LakeTable) => number
+
 const ATTEMPTS = 20
 let writers = 0
 
@@ -37,16 +40,17 @@ let writers = 0
  */
 export class LakeWriter {
   readonly #lake: Lake
-  readonly #epoch: number
+  readonly #epochOf: EpochOf
   readonly #name: string
   readonly #staging = new Map<LakeTable, Staging>()
   #connection: LakeConnection | undefined
   #turn: Promise<unknown> = Promise.resolve()
 
-  constructor(lake: Lake, epoch: number) {
+  /** `epoch` of all tables, or of each. */
+  constructor(lake: Lake, epoch: number | EpochOf) {
     writers += 1
     this.#lake = lake
-    this.#epoch = epoch
+    this.#epochOf = typeof epoch === 'number' ? () => epoch : epoch
     this.#name = String(writers)
   }
 
@@ -59,7 +63,7 @@ export class LakeWriter {
   nextOffset(table: LakeTable, partition: number): Promise<number> {
     return this.#inTurn(async () => {
       const connection = await this.#open()
-      await ensureOffset(connection, table, partition, this.#epoch)
+      await ensureOffset(connection, table, partition, this.#epochOf(table))
       return this.#storedOffset(connection, table, partition)
     })
   }
@@ -78,7 +82,7 @@ export class LakeWriter {
     const batch = { table, partition, fromOffset, nextOffset: toOffset, rows: [], newestArrivalMs: null, newestEventMs: null }
     return this.#inTurn(() =>
       this.#append([batch], async (connection) => {
-        const values = [table.name, this.#epoch, partition, fromOffset, toOffset, foundMs]
+        const values = [table.name, this.#epochOf(table), partition, fromOffset, toOffset, foundMs]
         await connection.run(`INSERT INTO ${LAKE}.holes VALUES (?, ?, ?, ?, ?, ?)`, values)
       }),
     )
@@ -125,7 +129,7 @@ export class LakeWriter {
       `UPDATE ${LAKE}.${identifier(offsetsTable(table, partition))} SET next_offset = ?::BIGINT, row_count = row_count + ?::BIGINT,
         newest_arrival_ms = greatest(newest_arrival_ms, ?::BIGINT), newest_event_ms = greatest(newest_event_ms, ?::BIGINT)
         WHERE epoch = ? AND next_offset = ?::BIGINT`,
-      [nextOffset, rows.length, newestArrivalMs, newestEventMs, this.#epoch, fromOffset],
+      [nextOffset, rows.length, newestArrivalMs, newestEventMs, this.#epochOf(table), fromOffset],
     )
     if (changed !== 1) throw fenced(table, partition, fromOffset, null)
   }
@@ -147,7 +151,7 @@ export class LakeWriter {
 
   async #storedOffset(connection: LakeConnection, table: LakeTable, partition: number): Promise<number> {
     const rows = await connection.all<{ next_offset: number }>(
-      `SELECT next_offset::DOUBLE AS next_offset FROM ${LAKE}.${identifier(offsetsTable(table, partition))} WHERE epoch = ${this.#epoch}`,
+      `SELECT next_offset::DOUBLE AS next_offset FROM ${LAKE}.${identifier(offsetsTable(table, partition))} WHERE epoch = ${this.#epochOf(table)}`,
     )
     return rows[0]?.next_offset ?? 0
   }
