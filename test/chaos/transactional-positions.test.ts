@@ -25,8 +25,8 @@ beforeAll(async () => {
     KM0_DELIVERY: 'transactional',
     KM0_CHECKPOINT_DIR: join(services.dataDir, 'checkpoints'),
     // Small transactions and checkpoints that lag behind them: there is much to interrupt.
-    KM0_CHECKPOINT_INTERVAL_MS: '700',
-    KM0_STREAM_SLICE_RECORDS: '50',
+    KM0_CHECKPOINT_INTERVAL_MS: '500',
+    KM0_STREAM_SLICE_RECORDS: '200',
   }
 })
 afterAll(async () => {
@@ -57,18 +57,6 @@ async function readAll(topic: string): Promise<Map<number, LogRecord[]>> {
   return found
 }
 
-/** Up to where the job has said that it is, by partition. */
-async function marked(): Promise<Map<number, number>> {
-  const offsets = new Map<number, number>()
-  for (const records of (await readAll(TOPICS.marks.name)).values()) {
-    for (const { value } of records) {
-      const mark = JSON.parse(String(value))
-      if (mark.tipus === undefined) offsets.set(mark.particio, mark.offset)
-    }
-  }
-  return offsets
-}
-
 const text = ({ key, value, headers }: Pick<OutRecord, 'key' | 'value' | 'headers'>) =>
   `${headers?.[HEADERS.sourceOffset]} ${key} ${String(value)}`
 
@@ -83,7 +71,7 @@ function expectedOf(partition: number, records: readonly LogRecord[]): Map<strin
 const applied = (process: StreamProcess) => process.metric('km0_stream_records_total')
 
 it('in transactions each result is in the log once and in order, through kill -9 and a job that stood still', async () => {
-  const all = generatedLog({ seed: 11, vans: 50, minutes: 90, endMs: 1_789_380_000_000, partitions })
+  const all = generatedLog({ seed: 11, vans: 30, minutes: 60, endMs: Math.floor(Date.now() / 60_000) * 60_000, partitions })
   const half = Math.floor(all.length / 2)
   await write(all.slice(0, half))
   let job = await start()
@@ -99,8 +87,8 @@ it('in transactions each result is in the log once and in order, through kill -9
   job.thaw()
   const ends = await log.endOffsets(TOPICS.positions.name)
   await until('everything is applied', async () => {
-    const marks = await marked()
-    return [...ends].every(([partition, end]) => marks.get(partition) === end)
+    const places = await log.committedOffsets('km0-positions', TOPICS.positions.name)
+    return [...ends].every(([partition, end]) => places.get(partition) === end)
   })
   expect(await heir.metric('km0_stream_restores_total', 'from="checkpoint"')).toBeGreaterThan(0)
 
@@ -117,7 +105,7 @@ it('in transactions each result is in the log once and in order, through kill -9
     const ofThis = late.filter(({ headers }) => headers[HEADERS.sourcePartition] === String(partition)).map(text)
     expect(ofThis.sort()).toEqual(expected.get(TOPICS.late.name)?.sort())
   }
-  expect(compared).toBeGreaterThan(5_000)
+  expect(compared).toBeGreaterThan(1_500)
   const live = [...(await readAll(TOPICS.live.name)).values()].flat()
   const places = live.map(({ key, headers }) => `${key} ${headers[HEADERS.sourcePartition]} ${headers[HEADERS.sourceOffset]}`)
   expect(new Set(places).size).toBe(places.length)

@@ -1,8 +1,9 @@
 import { claimEpoch, openCheckpointStore, pipelineEpoch, readEpoch } from '@km0/checkpoints'
-import type { Log, LogProducer, PartitionConsumer, PartitionConsumerOptions } from '@km0/transport'
+import type { Log, PartitionConsumer, PartitionConsumerOptions } from '@km0/transport'
 import { Checkpointer, type CheckpointerOptions } from './checkpointer.ts'
 import { checkpointObjects } from './environment.ts'
 import { requireSameVersion, type VersionCheck } from './pipeline-version.ts'
+import type { ResultDelivery } from './result-delivery.ts'
 import type { Role, StreamProgram } from './role.ts'
 
 const ONE_MACHINE =
@@ -72,9 +73,9 @@ export interface PartitionsJob extends Pick<PartitionConsumerOptions, 'onSlice' 
 export async function runPartitions(
   program: StreamProgram,
   log: Log,
-  options: { groupId: string; topic: string; job: PartitionsJob; producer: LogProducer; fetch?: Partial<PartitionConsumerOptions> },
+  options: { groupId: string; topic: string; job: PartitionsJob; delivery: ResultDelivery; fetch?: Partial<PartitionConsumerOptions> },
 ): Promise<Role & { readonly consumer: PartitionConsumer }> {
-  const { groupId, topic, job, producer, fetch } = options
+  const { groupId, topic, job, delivery, fetch } = options
   const { settings } = program
   const consumer = await log.consumePartitions({
     groupId,
@@ -91,9 +92,10 @@ export async function runPartitions(
   const marks = setInterval(() => void job.tellMarks(), MARK_EVERY_MS)
   const stop = async () => {
     clearInterval(marks)
+    delivery.stopping()
     await consumer.stop((commit) => job.storeAll((partition, offset) => commit(topic, partition, offset)))
     await job.tellMarks()
-    await producer.close()
+    await delivery.close()
   }
   return { consumer, stop }
 }

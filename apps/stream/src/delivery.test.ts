@@ -1,6 +1,6 @@
-import { LogRefusedError, LogUnavailableError, type OutRecord, type PartitionSlice } from '@km0/transport'
+import { LogRefusedError, LogUnavailableError, type OutRecord, type PartitionSlice, withHeartbeats } from '@km0/transport'
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest'
-import { deliver, withHeartbeats } from './delivery.ts'
+import { deliver } from './delivery.ts'
 
 beforeEach(() => vi.useFakeTimers())
 afterEach(() => vi.useRealTimers())

@@ -1,24 +1,6 @@
-import { type LogProducer, LogUnavailableError, type OutRecord, type PartitionSlice } from '@km0/transport'
+import { type LogProducer, LogUnavailableError, type OutRecord, type PartitionSlice, withHeartbeats } from '@km0/transport'
 
 const RETRY_MS = { first: 100, most: 2_000 }
-const HEARTBEAT_MS = 1_000
-
-/** Waits for a promise while the membership of the group is kept. Errors of either pass through. */
-export async function withHeartbeats<T>(slice: Pick<PartitionSlice, 'heartbeat'>, work: Promise<T>): Promise<T> {
-  // A rejection that comes while a heartbeat is under way is taken below.
-  work.catch(() => undefined)
-  for (;;) {
-    let timer: NodeJS.Timeout | undefined
-    const waited = new Promise<'waited'>((resolve) => {
-      timer = setTimeout(() => resolve('waited'), HEARTBEAT_MS)
-    })
-    const first = await Promise.race([work.then((value) => ({ value })), waited])
-    clearTimeout(timer)
-    if (first !== 'waited') return first.value
-    await slice.heartbeat()
-  }
-}
-
 /**
  * Writes records until the log has them all: the same array again and again while it is away. Resolves false when the slice is no longer
  * ours, or the program stops while the log is away; then it is unknown which records were written. `onTrouble` hears each failure.

@@ -29,6 +29,12 @@ export function positionsMetrics(registry: Registry) {
     lagRecords: partitionGauge('km0_stream_lag_records', 'Records of the log that are not applied yet'),
     lagSeconds: agingGauge('km0_stream_lag_seconds', 'Present time less the newest event time applied'),
     watermarkSeconds: partitionGauge('km0_stream_watermark_seconds', 'Watermark, seconds since 1970'),
+    keys: partitionGauge('km0_stream_keys', 'Vans that the state of a partition holds'),
+    fenced: new Counter({
+      name: 'km0_stream_fenced_total',
+      help: 'Transactions refused because somebody else has taken the partition over',
+      registers,
+    }),
     checkpointBytes: partitionGauge('km0_stream_checkpoint_bytes', 'Size of the newest checkpoint'),
     checkpointAgeSeconds: agingGauge('km0_stream_checkpoint_age_seconds', 'Time since the newest checkpoint of this process'),
     checkpointIntervalSeconds: new Gauge({

@@ -1,6 +1,7 @@
 import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs'
 import { isKafkaError, typedError } from './log-errors.ts'
 import { type LogRecord, toLogRecord, toOffset } from './log-record.ts'
+import { withHeartbeats } from './membership.ts'
 
 /** A stretch of one partition's log, never empty. */
 export interface PartitionSlice {
@@ -201,7 +202,8 @@ class CheckpointedConsumer implements PartitionConsumer {
     const firstOffset = toOffset(first.offset)
     let expected = this.#expected.get(name)
     if (expected === undefined) {
-      expected = await this.#options.onStart(topic, partition, firstOffset)
+      // A large state takes seconds to come back; without heartbeats somebody else would get the partition meanwhile.
+      expected = await withHeartbeats({ heartbeat }, this.#options.onStart(topic, partition, firstOffset))
       if (generation !== this.#generation) return false
       this.#expected.set(name, expected)
       await heartbeat()

@@ -9,8 +9,7 @@ import {
   tableOf,
 } from '@km0/lake'
 import type { PartHealth } from '@km0/runtime'
-import { type Log, LogUnavailableError, type PartitionSlice } from '@km0/transport'
-import { withHeartbeats } from '../delivery.ts'
+import { type Log, LogUnavailableError, type PartitionSlice, withHeartbeats } from '@km0/transport'
 import type { StreamProgram } from '../role.ts'
 import type { LakeRoleSettings } from './environment.ts'
 import type { LakeMetrics } from './metrics.ts'

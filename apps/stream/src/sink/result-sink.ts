@@ -1,7 +1,7 @@
 import { Counter, Gauge, Histogram, type Registry } from '@km0/runtime'
 import { type RefusedResult, type ResultRecord, type Serving, ServingUnavailableError } from '@km0/serving'
-import type { Log, PartitionSlice } from '@km0/transport'
-import { withHeartbeats } from '../delivery.ts'
+import { type Log, type PartitionSlice, withHeartbeats } from '@km0/transport'
+import { Backpressure } from '../backpressure.ts'
 import type { PlatformClock } from '../platform-clock.ts'
 import type { StreamProgram } from '../role.ts'
 
@@ -42,6 +42,7 @@ export class ResultSink {
   readonly #log: Log
   readonly #options: SinkOptions
   readonly #metrics: ReturnType<typeof sinkMetrics>
+  readonly #backpressure = new Backpressure('PostgreSQL')
   #trouble: string | null = null
   #stopping = false
 
@@ -51,6 +52,8 @@ export class ResultSink {
     this.#options = options
     this.#metrics = sinkMetrics(program.metrics, options.metricPrefix)
     program.health.register(options.name, () => (this.#trouble === null ? { status: 'ok' } : { status: 'down', detail: this.#trouble }))
+    const { name, metricPrefix } = options
+    this.#backpressure.register(program.metrics, `${metricPrefix}_backpressure_ratio`, program.health, `${name} backpressure`)
     program.shutdown.add(`${options.name} retries`, () => {
       this.#stopping = true
     })
@@ -85,7 +88,7 @@ export class ResultSink {
   async apply(slice: PartitionSlice): Promise<boolean> {
     const { topic, partition } = slice
     for (const record of slice.records) this.#options.clock.hear(record.timestampMs)
-    if (!(await this.#untilWritten(slice))) return false
+    if (!(await this.#backpressure.during(this.#untilWritten(slice)))) return false
     this.#metrics.records.inc({ topic }, slice.records.length)
     this.#metrics.lagRecords.set({ topic, partition }, Math.max(0, slice.endOffset - slice.nextOffset))
     await slice.commit(slice.nextOffset)

@@ -1,6 +1,5 @@
 import { TOPICS } from '@km0/contracts'
-import { type Log, LogFencedError, LogUnavailableError, type PartitionSlice } from '@km0/transport'
-import { withHeartbeats } from '../delivery.ts'
+import { type Log, LogFencedError, LogUnavailableError, type PartitionSlice, withHeartbeats } from '@km0/transport'
 import type { StreamProgram } from '../role.ts'
 import { type ShuffleMetrics, shuffleMetrics } from './shuffle-metrics.ts'
 import { SourceTask, type SourceTaskOptions } from './source-task.ts'

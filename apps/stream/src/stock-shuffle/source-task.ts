@@ -1,13 +1,13 @@
 import { isUtf8 } from 'node:buffer'
 import { type ClockSettings, TOPICS } from '@km0/contracts'
 import { type ShuffleOutput, ShuffleTask } from '@km0/pipelines'
-import type { CommittedPlace, Log, LogRecord, OutRecord, TransactionalProducer } from '@km0/transport'
+import type { Log, LogRecord, OutRecord, TransactionalProducer } from '@km0/transport'
+import { settledPlace } from '../settled-place.ts'
 import { decodePlace, encodePlace } from './place.ts'
 import { recordsOf } from './shuffled-records.ts'
 
 export const SHUFFLE_GROUP = 'km0-stock-shuffle'
 const SOURCE = TOPICS.stockEvents.name
-const SETTLING_MS = 200
 
 export interface SourceTaskOptions {
   readonly log: Log
@@ -71,7 +71,7 @@ export class SourceTask {
 
   static async #restored(options: SourceTaskOptions, producer: TransactionalProducer): Promise<SourceTask> {
     const { log, partition, targets, limits } = options
-    const committed = await settledPlace(log, partition)
+    const committed = await settledPlace(log, SHUFFLE_GROUP, SOURCE, partition)
     const place = decodePlace(committed?.metadata ?? null)
     if (committed !== undefined && place === null) options.onLostState()
     if (place !== null && place.targets !== targets) {
@@ -208,17 +208,6 @@ export class SourceTask {
 function applyOne(task: ShuffleTask, { offset, timestampMs, value }: LogRecord, out: ShuffleOutput[]): number {
   const text = value === null ? null : value.toString('utf8')
   return task.onRecord(offset, timestampMs, text, value === null ? 0 : value.length, value === null || isUtf8(value), out)
-}
-
-/** The committed place, once two readings agree: just after a takeover Kafka may still tell the one before. */
-async function settledPlace(log: Log, partition: number): Promise<CommittedPlace | undefined> {
-  let before: CommittedPlace | undefined
-  for (let reading = 0; ; reading += 1) {
-    const place = (await log.committedPlaces(SHUFFLE_GROUP, SOURCE)).get(partition)
-    if (reading > 0 && place?.nextOffset === before?.nextOffset && place?.metadata === before?.metadata) return place
-    before = place
-    await new Promise((resolve) => setTimeout(resolve, SETTLING_MS))
-  }
 }
 
 async function whereToGoOn({ log, partition, onHole }: SourceTaskOptions, committed: number | null): Promise<number> {

@@ -1,8 +1,9 @@
 import { TOPICS } from '@km0/contracts'
-import { type Log, type LogProducer, LogUnavailableError, type OutRecord, type PartitionSlice } from '@km0/transport'
+import type { Log, PartitionSlice } from '@km0/transport'
+import { Backpressure } from '../backpressure.ts'
 import type { PartitionsJob } from '../checkpointed-role.ts'
 import type { Checkpointer } from '../checkpointer.ts'
-import { deliver, withHeartbeats } from '../delivery.ts'
+import type { ResultDelivery } from '../result-delivery.ts'
 import type { StreamProgram } from '../role.ts'
 import type { WindowsMetrics } from './windows-metrics.ts'
 import type { WindowsPartition, WindowsSlice } from './windows-partition.ts'
@@ -10,7 +11,7 @@ import type { WindowsPartition, WindowsSlice } from './windows-partition.ts'
 export interface WindowsJobOptions {
   readonly program: StreamProgram
   readonly log: Log
-  readonly producer: LogProducer
+  readonly delivery: ResultDelivery
   readonly checkpointer: Checkpointer
   readonly metrics: WindowsMetrics
   readonly newPartition: (partition: number) => WindowsPartition
@@ -20,16 +21,13 @@ export interface WindowsJobOptions {
 export class WindowsJob implements PartitionsJob {
   readonly #options: WindowsJobOptions
   readonly #partitions = new Map<number, WindowsPartition>()
-  /** Marks of slices that were written, not told yet. */
-  readonly #marks = new Map<number, OutRecord>()
-  #telling = false
-  #trouble: string | null = null
+  readonly #backpressure = new Backpressure('the log')
 
   constructor(options: WindowsJobOptions) {
     const { program, checkpointer } = options
     this.#options = options
-    program.health.register('results', () => (this.#trouble === null ? { status: 'ok' } : { status: 'down', detail: this.#trouble }))
     program.health.register('checkpoints', () => checkpointer.health())
+    this.#backpressure.register(program.metrics, 'km0_stock_windows_backpressure_ratio', program.health, 'backpressure')
   }
 
   /** Takes a partition over. Returns the offset at which to go on: that of its checkpoint, or the log's start. */
@@ -65,16 +63,9 @@ export class WindowsJob implements PartitionsJob {
   }
 
   async #applyTo(task: WindowsPartition, slice: PartitionSlice): Promise<boolean> {
-    const { producer, checkpointer, metrics } = this.#options
     const applied = task.apply(slice.records, slice.nextOffset)
-    if (!(await deliver(producer, applied.records, slice, (error) => this.#troubled(error)))) return false
-    this.#trouble = null
-    this.#marks.set(task.partition, task.mark())
+    if (!(await this.#backpressure.during(this.#options.delivery.deliver(task, slice, applied.records)))) return false
     this.#observe(task, slice, applied)
-    if (checkpointer.isDue(task.partition) && !slice.isStale()) {
-      await withHeartbeats(slice, checkpointer.store(task, slice.commit))
-      metrics.openEpisodes.set({ partition: task.partition }, task.openEpisodes)
-    }
     return true
   }
 
@@ -92,37 +83,19 @@ export class WindowsJob implements PartitionsJob {
     program.log.error({ partition, records: foreign }, `somebody but the shuffle writes to ${TOPICS.stockShuffled.name}: passed over`)
   }
 
-  #troubled(error: Error): void {
-    if (this.#trouble === null) this.#options.program.log.warn({ err: error }, 'results cannot be written; they are tried again')
-    this.#trouble = error.message
-  }
-
-  /** Tells how far each partition is. While the log is away nothing is told. */
-  async tellMarks(): Promise<void> {
-    if (this.#telling || this.#marks.size === 0 || this.#trouble !== null) return
-    this.#telling = true
-    const marks = [...this.#marks.values()]
-    this.#marks.clear()
-    try {
-      await this.#options.producer.send(marks)
-    } catch (error) {
-      // The next slices bring newer ones.
-      if (!(error instanceof LogUnavailableError)) this.#options.program.shutdown.fail(error)
-    } finally {
-      this.#telling = false
-    }
+  tellMarks(): Promise<void> {
+    return this.#options.delivery.tellMarks()
   }
 
   onDrop(): void {
     this.#partitions.clear()
-    this.#marks.clear()
+    this.#options.delivery.drop()
     this.#options.checkpointer.drop()
     for (const gauge of ['lagRecords', 'watermarkSeconds', 'openEpisodes'] as const) this.#options.metrics[gauge].reset()
   }
 
   /** The last checkpoint of an ordered stop. */
   async storeAll(commit: (partition: number, nextOffset: number) => Promise<void>): Promise<void> {
-    const { checkpointer } = this.#options
-    for (const task of this.#partitions.values()) await checkpointer.store(task, (offset) => commit(task.partition, offset))
+    await this.#options.delivery.storeAll(this.#partitions.values(), commit)
   }
 }

@@ -2,7 +2,9 @@ import { TOPICS } from '@km0/contracts'
 import { STOCK_WINDOWS_PIPELINE, type StockRules } from '@km0/pipelines'
 import type { Log } from '@km0/transport'
 import { openCheckpoints, requirePartitions, runPartitions } from '../checkpointed-role.ts'
+import { IdempotentDelivery } from '../idempotent-delivery.ts'
 import { groupHealth, type Role, type StreamProgram } from '../role.ts'
+import { Trouble } from '../trouble.ts'
 import { WindowsJob } from './windows-job.ts'
 import { windowsMetrics } from './windows-metrics.ts'
 import { WindowsPartition } from './windows-partition.ts'
@@ -29,16 +31,23 @@ export async function startStockWindows(program: StreamProgram, log: Log): Promi
     tryRestore: (snapshot, inEpoch) => [...newPartition(rules, inEpoch, 0).restoreLines([snapshot], 0)],
     metrics,
   })
-  const producer = await log.openProducer()
+  const trouble = new Trouble(program.log)
+  const delivery = new IdempotentDelivery({
+    producer: await log.openProducer(),
+    checkpointer,
+    onTrouble: (error) => trouble.set(error),
+    onFatal: (error) => program.shutdown.fail(error),
+  })
+  program.health.register('results', () => trouble.health())
   const job = new WindowsJob({
     program,
     log,
-    producer,
+    delivery,
     checkpointer,
     metrics,
     newPartition: (partition) => newPartition(rules, epoch, partition),
   })
-  const role = await runPartitions(program, log, { groupId: WINDOWS_GROUP, topic, job, producer, fetch: FETCH })
+  const role = await runPartitions(program, log, { groupId: WINDOWS_GROUP, topic, job, delivery, fetch: FETCH })
   program.health.register('group', () => groupHealth(role.consumer))
   return role
 }
