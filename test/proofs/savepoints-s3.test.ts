@@ -1,0 +1,93 @@
+import { openObjects, readEpoch } from '@km0/checkpoints'
+import { checkpointEnvironment } from '@km0/checkpoints/environment'
+import { startServices, type TestServices } from '@km0/testkit/services'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { end, expectedRows, lastOf, OLD_PARTITIONS, part, SavepointRig } from '../adapters/savepoint-rig.ts'
+import { until } from '../chaos/stream-process.ts'
+
+// On a real S3-compatible server, built by `go install` at the first run. Where it cannot be had this file says so and is skipped.
+let services: TestServices<{ kafka: true; s3: true }> | null = null
+try {
+  services = await startServices({ kafka: true, s3: true })
+} catch (error) {
+  console.warn(`savepoints in S3 are not tested here: ${error instanceof Error ? error.message : String(error)}`)
+}
+
+describe.skipIf(services === null)('a job whose checkpoints are in an object store', () => {
+  let rig: SavepointRig
+  beforeAll(async () => {
+    if (services !== null) rig = await SavepointRig.open(services.kafka.brokers, services.environment)
+  })
+  afterAll(async () => {
+    await rig?.kill()
+    await services?.stop()
+  })
+
+  const objects = () => openObjects(checkpointEnvironment.parse(services?.environment), 'nowhere')
+
+  it('is killed, its newest checkpoints are damaged, and another instance goes on from the ones before', async () => {
+    await rig.write(part(0))
+    const first = await rig.startJob()
+    expect((await first.health()).parts.checkpoints).toEqual({ status: 'ok', detail: 's3://km0-test/states' })
+    await rig.createWhileItRuns('first', lastOf(0))
+    await rig.kill()
+    const keys = (await objects().list('positions/epoch-1/')).map(({ key }) => key)
+    const newest = Array.from({ length: OLD_PARTITIONS }, (_, p) => keys.filter((key) => key.includes(`/partition-${p}/`)).at(-1) ?? '')
+    for (const key of newest) await objects().write(key, (await objects().read(key))?.subarray(0, 100) ?? Buffer.alloc(0))
+    await rig.write(part(1))
+    const second = await rig.startJob()
+    await rig.applied(lastOf(1))
+    expect(await second.metric('km0_stream_checkpoints_damaged_total')).toBe(OLD_PARTITIONS)
+    expect(await second.metric('km0_stream_restores_total', 'from="checkpoint"')).toBe(OLD_PARTITIONS)
+    expect((await rig.panelRows()).rows).toEqual(expectedRows([...part(0), ...part(1)]))
+  })
+
+  it('keeps on while the store is away, and says so', async () => {
+    await services?.s3.stop()
+    const job = await rig.startedJob()
+    await until('the store is missed', async () => {
+      await rig.beat(lastOf(1))
+      return (await job.health()).parts.checkpoints?.status === 'degraded'
+    })
+    await services?.restart('s3')
+    await until('it is back', async () => {
+      await rig.beat(lastOf(1))
+      return (await job.health()).parts.checkpoints?.status === 'ok'
+    })
+    await rig.stopJob()
+  })
+
+  it('is restored into more partitions, then into fewer of a new topic', async () => {
+    expect((await rig.savepoint('create drained --wait 10')).code).toBe(0)
+    const grown = await rig.savepoint('restore drained --partitions 9')
+    expect(grown.out, grown.said).toMatch(/epoch 2 .*\n.*has 9 partitions now/)
+    await rig.write(part(2), 9)
+    await rig.startJob()
+    await rig.applied(lastOf(2), 9)
+    await rig.stopJob()
+
+    expect((await rig.savepoint('create of-nine --wait 10')).code).toBe(0)
+    expect((await rig.savepoint('restore of-nine --partitions 4')).said).toMatch(/Kafka takes no partitions away: say --new-topic/)
+    const refused = await rig.savepoint('restore of-nine --partitions 4 --new-topic')
+    expect(refused).toMatchObject({ code: 2, said: expect.stringMatching(/holds \d+ records, which are deleted with it/) })
+    const replaced = await rig.savepoint('restore of-nine --partitions 4 --new-topic --yes')
+    expect(replaced.out, replaced.said).toMatch(/epoch 3 .*\n.*begun anew with 4 partitions/)
+    await rig.write([...part(3), end], 4)
+    await rig.startJob()
+    await rig.applied(end.atMs, 4)
+    await rig.stopJob()
+    expect((await rig.panelRows()).rows).toEqual(expectedRows([...part(0), ...part(1), ...part(2), ...part(3), end]))
+    expect((await rig.savepoint('restore drained')).said).toMatch(/another repartiment\.posicions/)
+    expect(await readEpoch(objects())).toMatchObject({ epoch: 1, restores: { positions: 2 }, replaced: { 'repartiment.posicions': 1 } })
+  })
+
+  it('has its savepoints listed and deleted; states of other settings are refused before anything changes', async () => {
+    expect((await rig.savepoint('create of-four')).code).toBe(0)
+    const other = await rig.savepoint('restore of-four', { KM0_POSITIONS_SESSION_GAP_MS: '240000' })
+    expect(other).toMatchObject({ code: 2, said: expect.stringMatching(/cannot be restored with the settings in force: .*sessionGapMs/) })
+    expect((await rig.savepoint('delete of-four')).out).toMatch(/savepoint of-four of positions is deleted/)
+    expect((await rig.savepoint('delete of-four')).said).toMatch(/there is no savepoint of-four/)
+    const { out } = await rig.savepoint('list')
+    expect(out.split('\n').map((line) => line.split(' ')[0])).toEqual(['name', 'drained', 'first', 'of-nine', ''])
+  })
+})
