@@ -26,9 +26,10 @@ const DEFLATE = { level: 1, chunkSize: 262_144 }
 /** The same of lines, packed while they are made: what is held at a time is one line and the packed bytes, and other work goes on meanwhile. */
 export async function encodeLines(checkpoint: CheckpointOfLines): Promise<Buffer> {
   const packed: Buffer[] = []
-  const deflate = createDeflateRaw(DEFLATE)
-  deflate.on('data', (chunk: Buffer) => packed.push(chunk))
-  await pipeline(Readable.from(joined(checkpoint.lines)), deflate)
+  // The collector is the last stage: without it the pipeline is over when all is written, which may be before the last bytes come out.
+  await pipeline(Readable.from(joined(checkpoint.lines)), createDeflateRaw(DEFLATE), async (chunks: AsyncIterable<Buffer>) => {
+    for await (const chunk of chunks) packed.push(chunk)
+  })
   return framed(2, checkpoint, packed)
 }
 
