@@ -20,7 +20,10 @@ beforeAll(async () => {
   execFileSync(process.execPath, ['infra/build.mjs', 'cli/src/km0'], { cwd: root, stdio: 'inherit' })
   services = await startServices({ kafka: true })
   log = openLog({ brokers: [services.kafka.brokers], clientId: 'test' })
-  await log.ensureTopics([TOPICS.positions, TOPICS.deadLetters, TOPICS.late], { [TOPIC]: { partitions: 2 } })
+  // The log is older than Kafka keeps one.
+  const forEver = { retentionMs: -1 }
+  const overrides = { [TOPIC]: { partitions: 2, ...forEver }, [TOPICS.deadLetters.name]: forEver, [TOPICS.late.name]: forEver }
+  await log.ensureTopics([TOPICS.positions, TOPICS.deadLetters, TOPICS.late], overrides)
 })
 afterAll(() => services?.stop())
 

@@ -12,6 +12,7 @@ import { lakeExport, lakeFiles } from './lake-export.ts'
 import { lakeResults } from './lake-results.ts'
 import { lakeSql } from './lake-sql.ts'
 import { lakeStatusCommand } from './lake-status.ts'
+import { reprocess, reprocessDiff, reprocessDrop, reprocessList, reprocessPublish } from './reprocess.ts'
 import { savepointCreate } from './savepoint-create.ts'
 import { savepointDelete, savepointList } from './savepoint-list.ts'
 import { savepointRestore } from './savepoint-restore.ts'
@@ -29,6 +30,11 @@ const COMMANDS: readonly Command[] = [
   lakeFiles,
   dirty,
   certify,
+  reprocessList,
+  reprocessDiff,
+  reprocessPublish,
+  reprocessDrop,
+  reprocess,
   deadLettersList,
   deadLettersShow,
   deadLettersResubmit,

@@ -4,6 +4,7 @@ import late from './sql/000003_late.ts'
 import outages from './sql/000004_outages.ts'
 import versions from './sql/000005_versions.ts'
 import ledger from './sql/000006_ledger.ts'
+import reprocessing from './sql/000007_reprocessing.ts'
 
 export interface Migration {
   readonly number: number
@@ -19,4 +20,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 4, name: 'outages', sql: outages },
   { number: 5, name: 'versions', sql: versions },
   { number: 6, name: 'ledger', sql: ledger },
+  { number: 7, name: 'reprocessing', sql: reprocessing },
 ]
