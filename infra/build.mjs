@@ -13,6 +13,7 @@ const programs = {
   'apps/bridge/src/main.ts': 'apps/bridge/dist/main.js',
   'apps/stream/src/main.ts': 'apps/stream/dist/main.js',
   'apps/batch/src/main.ts': 'apps/batch/dist/main.js',
+  'apps/batch/src/worker.ts': 'apps/batch/dist/worker.js',
   'apps/dashboard/src/main.ts': 'apps/dashboard/dist/main.js',
   'packages/fleet/src/main.ts': 'packages/fleet/dist/main.js',
   'packages/fleet/src/stock-main.ts': 'packages/fleet/dist/stock.js',

@@ -52,12 +52,17 @@ export function hourOf(ms: number): number {
 }
 
 function grown({ fromMs, toMs }: HourRange, served: readonly SessionSpan[], fresh: readonly SessionSpan[]): HourRange {
+  const all = [...served, ...fresh]
   for (;;) {
-    const across = [...served, ...fresh].find((session) => session.startMs < fromMs && session.endMs >= fromMs)
-    const beyondMs = conflictAt(fromMs, toMs, served, fresh)?.beyondMs
-    if (across === undefined && beyondMs === undefined) return { fromMs, toMs }
-    if (across !== undefined) fromMs = hourOf(across.startMs)
-    if (beyondMs !== undefined) toMs = hourOf(beyondMs) + HOUR_MS
+    const across = all.find((session) => session.startMs < fromMs && session.endMs >= fromMs)
+    if (across === undefined) break
+    fromMs = hourOf(across.startMs)
+  }
+  // Only now: which session covers another one at the end depends on where the range begins.
+  for (;;) {
+    const conflict = conflictAt(fromMs, toMs, served, fresh)
+    if (conflict === undefined) return { fromMs, toMs }
+    toMs = hourOf(conflict.beyondMs) + HOUR_MS
   }
 }
 

@@ -26,12 +26,13 @@ export interface BatchInputQuery {
 export async function readBatchInput(lake: Lake, query: BatchInputQuery): Promise<PositionColumns> {
   const { toMs, needsFromMs, sessionGapMs, snapshot, vans } = query
   const some = vans === undefined ? {} : { vans }
-  const parts = [await readLastBefore(lake, query), await readPositions(lake, { fromMs: needsFromMs, toMs, snapshot, ...some })]
+  const within = await readPositions(lake, { fromMs: needsFromMs, toMs, snapshot, ...some })
+  const parts = [...(await readLastBefore(lake, query, within.vans)), within]
   const open = new OpenVans(toMs, sessionGapMs)
   for (const part of parts) open.add(part)
-  const newestMs = await newestEventMs(lake, snapshot)
-  const stepMs = query.stepMs ?? 3_600_000
-  for (let atMs = toMs; atMs <= newestMs; atMs += stepMs) {
+  const stepMs = Math.max(query.stepMs ?? 3_600_000, sessionGapMs + 1)
+  // A step longer than a gap without a point ends every chain.
+  for (let atMs = toMs; ; atMs += stepMs) {
     const names = open.namesAt(atMs)
     if (names.length === 0) break
     const part = await readPositions(lake, { fromMs: atMs, toMs: atMs + stepMs, snapshot, vans: names })
@@ -39,17 +40,6 @@ export async function readBatchInput(lake: Lake, query: BatchInputQuery): Promis
     parts.push(part)
   }
   return joined(parts)
-}
-
-/** Newest event time of a version of the lake, in ms; -Infinity for an empty one. */
-async function newestEventMs(lake: Lake, snapshot: number): Promise<number> {
-  const [row] = await lake.use((connection) =>
-    connection.all<{ newest: number | null }>(
-      `SELECT max(event_ms)::DOUBLE AS newest FROM ${LAKE}.${identifier(POSITIONS.name)} AT (VERSION => ${Math.trunc(snapshot)})
-        WHERE kind = '${ROW_KINDS.position}'`,
-    ),
-  )
-  return row?.newest ?? Number.NEGATIVE_INFINITY
 }
 
 interface LastRow {
@@ -62,18 +52,40 @@ interface LastRow {
   readonly log_offset: number
 }
 
-/** Of each van the last point before `needsFromMs`; of equal times the one that is first in the log. */
-async function readLastBefore(lake: Lake, query: BatchInputQuery): Promise<PositionColumns> {
-  const { needsFromMs, maxGapMs, snapshot, vans } = query
-  const oldestMs = needsFromMs - maxGapMs
-  const only = vans === undefined ? 'true' : vans.length === 0 ? 'false' : `van IN (${vans.map(literal).join(', ')})`
+/** How far back a last point is looked for at first: most vans have one near, and rows of old days need not be read then. */
+const NEAR_MS = [3_600_000, 86_400_000]
+
+/** Of each of these vans the last point before `needsFromMs`; of equal times the one that is first in the log. */
+async function readLastBefore(lake: Lake, query: BatchInputQuery, vans: readonly string[]): Promise<PositionColumns[]> {
+  const { needsFromMs, maxGapMs } = query
+  const parts: PositionColumns[] = []
+  let missing = vans
+  let toMs = needsFromMs
+  for (const backMs of [...NEAR_MS.filter((ms) => ms < maxGapMs), maxGapMs]) {
+    if (missing.length === 0) break
+    const part = await readLastWithin(lake, query.snapshot, missing, needsFromMs - backMs, toMs)
+    parts.push(part)
+    const found = new Set(part.vans)
+    missing = missing.filter((van) => !found.has(van))
+    toMs = needsFromMs - backMs
+  }
+  return parts
+}
+
+async function readLastWithin(
+  lake: Lake,
+  snapshot: number,
+  vans: readonly string[],
+  fromMs: number,
+  toMs: number,
+): Promise<PositionColumns> {
   const rows = await lake.use((connection) =>
     connection.all<LastRow>(
       `SELECT van, event_ms::DOUBLE AS event_ms, lat, lon, epoch, kafka_partition AS partition, kafka_offset::DOUBLE AS log_offset
         FROM ${LAKE}.${identifier(POSITIONS.name)} AT (VERSION => ${Math.trunc(snapshot)})
-        WHERE kind = '${ROW_KINDS.position}' AND ${only}
-          AND event_day >= DATE '1970-01-01' + ${dayOf(oldestMs)} AND event_day <= DATE '1970-01-01' + ${dayOf(needsFromMs)}
-          AND event_ms >= ${Math.trunc(oldestMs)} AND event_ms < ${Math.trunc(needsFromMs)}
+        WHERE kind = '${ROW_KINDS.position}' AND van IN (${vans.map(literal).join(', ')})
+          AND event_day >= DATE '1970-01-01' + ${dayOf(fromMs)} AND event_day <= DATE '1970-01-01' + ${dayOf(toMs)}
+          AND event_ms >= ${Math.trunc(fromMs)} AND event_ms < ${Math.trunc(toMs)}
         QUALIFY row_number() OVER (PARTITION BY van ORDER BY event_ms DESC, epoch, kafka_partition, kafka_offset) = 1`,
     ),
   )

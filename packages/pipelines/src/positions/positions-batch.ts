@@ -14,7 +14,7 @@ import { compareText } from '@km0/windowing'
 
 import { type PositionsOperators, positionsOperators } from './operators.ts'
 import type { FlatPoints } from './steps.ts'
-import { vanRows } from './van-batch.ts'
+import { vanRows, wireSink } from './van-batch.ts'
 
 /** A batch run over positions. Throws a RangeError that names the setting that makes no sense. */
 export function createPositionsBatch(settings: PositionsSettings = DEFAULT_POSITIONS_SETTINGS, range: BatchRange = ALL_TIME): BatchHost {
@@ -66,8 +66,8 @@ class PositionsBatch implements BatchHost {
 
   rows(): BatchRow[] {
     const rows: BatchRow[] = []
-    const emit = (key: string, value: string) => rows.push({ key, value })
-    for (const [name, points] of this.vans) vanRows(this.operators, this.range, name, points.inEventOrder(), emit)
+    const sink = wireSink((key, value) => rows.push({ key, value }))
+    for (const [name, points] of this.vans) vanRows(this.operators, this.range, name, points.inEventOrder(), sink)
     return rows.sort((a, b) => compareText(a.key, b.key))
   }
 }

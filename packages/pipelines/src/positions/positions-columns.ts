@@ -1,7 +1,7 @@
 import { ALL_TIME, type BatchRange, DEFAULT_POSITIONS_SETTINGS, type PositionsSettings } from '@km0/contracts'
 import { positionsOperators } from './operators.ts'
 import type { FlatPoints } from './steps.ts'
-import { vanRows } from './van-batch.ts'
+import { type BatchSink, vanRows, wireSink } from './van-batch.ts'
 
 /** Accepted positions as columns, one entry a row, in any order: what the lake's fast reader gives. */
 export interface PositionColumns {
@@ -28,11 +28,16 @@ export function positionsBatchOver(
   settings: PositionsSettings = DEFAULT_POSITIONS_SETTINGS,
   range: BatchRange = ALL_TIME,
 ): void {
+  positionsBatchInto(columns, wireSink(emit), settings, range)
+}
+
+/** The same, with rows as they are computed. */
+export function positionsBatchInto(columns: PositionColumns, sink: BatchSink, settings: PositionsSettings, range: BatchRange): void {
   const operators = positionsOperators(settings)
   const { starts, rows } = groupByVan(columns)
   for (let van = 0; van < columns.vans.length; van += 1) {
     const ordered = inLogOrder(columns, rows.subarray(starts[van]!, starts[van + 1]!))
-    if (ordered.length > 0) vanRows(operators, range, columns.vans[van]!, distinctPoints(columns, ordered), emit)
+    if (ordered.length > 0) vanRows(operators, range, columns.vans[van]!, distinctPoints(columns, ordered), sink)
   }
 }
 

@@ -1,7 +1,8 @@
 import { type BatchRange, madridDay, type Period } from '@km0/contracts'
 
-import { travelKey, travelValue, type VanName } from './rows.ts'
+import type { VanName } from './rows.ts'
 import type { StepKind, StepRules } from './steps.ts'
+import type { BatchSink } from './van-batch.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -25,13 +26,13 @@ export class TravelOperator {
   private readonly rules: StepRules
   private readonly range: BatchRange
   private readonly van: VanName
-  private readonly emit: (key: string, value: string) => void
+  private readonly sink: BatchSink
 
-  constructor(rules: StepRules, range: BatchRange, van: VanName, emit: (key: string, value: string) => void) {
+  constructor(rules: StepRules, range: BatchRange, van: VanName, sink: BatchSink) {
     this.rules = rules
     this.range = range
     this.van = van
-    this.emit = emit
+    this.sink = sink
   }
 
   /** Adds the next point; `stepMm` and `durationMs` lead to it from the one before (null for the first). */
@@ -68,7 +69,7 @@ export class TravelOperator {
 
   private close(period: 'hora' | 'dia', row: TravelRow): void {
     if (row.endMs <= this.range.fromMs || row.endMs > this.range.toMs) return
-    this.emit(travelKey(this.van, period, row.startMs), travelValue(this.van, period, row))
+    this.sink.travel(this.van, period, row)
   }
 }
 

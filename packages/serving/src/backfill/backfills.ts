@@ -1,4 +1,12 @@
-import type { BackfillDifference, BackfillProgress, BackfillView, PointerMove, PublicationView } from '@km0/contracts'
+import {
+  BACKFILL_KINDS,
+  type BackfillDifference,
+  type BackfillProgress,
+  type BackfillRequest,
+  type BackfillView,
+  type PointerMove,
+  type PublicationView,
+} from '@km0/contracts'
 import { DayPartitions } from '../day-partitions.ts'
 import { Pool, type PoolOptions } from '../pool.ts'
 import { difference } from './difference.ts'
@@ -167,13 +175,22 @@ export class Backfills {
     return (await this.#pool.query<{ owner: string }>(sql, [fromMs, toMs])).map(({ owner }) => owner)
   }
 
-  /** Least watermark of the sources of stock, of the newest epoch; null while one has none. */
-  async stockMarkMs(): Promise<number | null> {
-    const [row] = await this.#pool.query<{ leastMs: number | null }>(
-      `select case when count(*) > 0 and bool_and(s.ms is not null) then min(s.ms) end as "leastMs"
-       from km0.stock_mark m cross join lateral unnest(m.sources_ms) as s (ms) where m.epoch = (select max(epoch) from km0.stock_mark)`,
+  /** Whether anything is published in the range. */
+  async hasPointers({ pipeline, fromMs, toMs, owners }: BackfillRequest): Promise<boolean> {
+    const rows = await this.#pool.query(
+      `select from km0.pointer where kind = any($1::text[]) and hour_ms >= $2 and hour_ms < $3 and ($4::text[] is null or owner = any($4)) limit 1`,
+      [BACKFILL_KINDS[pipeline], fromMs, toMs, owners],
     )
-    return row?.leastMs ?? null
+    return rows.length > 0
+  }
+
+  /** Which of these versions were cancelled or have failed. */
+  async stopped(versions: readonly number[]): Promise<number[]> {
+    const rows = await this.#pool.query<{ id: number }>(
+      `select id from km0.version where id = any($1::bigint[]) and state in ('cancelled', 'failed')`,
+      [versions],
+    )
+    return rows.map(({ id }) => id)
   }
 
   close(): Promise<void> {

@@ -1,0 +1,83 @@
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { fileURLToPath } from 'node:url'
+import type { TestServices } from '@km0/testkit/services'
+import { cacheRoot } from '../../infra/embedded/cache.mjs'
+
+const root = fileURLToPath(new URL('../..', import.meta.url))
+
+/** Bundles the batch program from its sources. */
+export function buildBatch(): void {
+  execFileSync(process.execPath, ['infra/build.mjs', 'apps/batch'], { cwd: root, stdio: 'inherit' })
+}
+
+type Services = TestServices<{ postgres: true; redis: true }>
+
+/** The batch program as a process of its own. */
+export class BatchProcess {
+  readonly #child: ChildProcess
+  readonly #exited: Promise<void>
+  output = ''
+
+  private constructor(environment: Readonly<Record<string, string>>) {
+    this.#child = spawn(process.execPath, ['apps/batch/dist/main.js'], {
+      cwd: root,
+      env: { ...process.env, ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    })
+    for (const stream of [this.#child.stdout, this.#child.stderr]) stream?.on('data', (chunk) => (this.output += chunk))
+    this.#exited = new Promise((resolve) => this.#child.once('exit', () => resolve()))
+  }
+
+  /** Starts it over a lake of the test's own and waits until it serves the queue. */
+  static async start(services: Services, schema: string, changes: Readonly<Record<string, string>> = {}): Promise<BatchProcess> {
+    const batch = new BatchProcess({
+      ...services.environment,
+      KAFKA_BROKERS: '127.0.0.1:1',
+      KM0_HTTP_PORT: '0',
+      KM0_LEDGER_HOURLY_AFTER_MS: '0',
+      KM0_LAKE_SCHEMA: schema,
+      KM0_LAKE_EXTENSIONS: join(cacheRoot(), 'duckdb'),
+      KM0_LAKE_TEMPORARY: join(services.dataDir, 'lake-tmp'),
+      KM0_BATCH_CHECK_MS: '500',
+      KM0_BATCH_LOCK_MS: '1500',
+      ...changes,
+    })
+    await until('the batch program is ready', () => {
+      if (batch.#child.exitCode !== null) throw new Error(batch.output)
+      return batch.output.includes('batch worker ready')
+    })
+    return batch
+  }
+
+  /** Processes that compute for it. */
+  workers(): number[] {
+    try {
+      return execFileSync('pgrep', ['-P', String(this.#child.pid)], { encoding: 'utf8' })
+        .trim()
+        .split('\n')
+        .map(Number)
+    } catch {
+      return []
+    }
+  }
+
+  async kill9(): Promise<void> {
+    this.#child.kill('SIGKILL')
+    await this.#exited
+  }
+
+  async stop(): Promise<void> {
+    this.#child.kill('SIGTERM')
+    await this.#exited
+  }
+}
+
+export async function until(what: string, condition: () => boolean | Promise<boolean>, timeoutMs = 60_000): Promise<void> {
+  const endMs = performance.now() + timeoutMs
+  while (!(await condition())) {
+    if (performance.now() > endMs) throw new Error(`not within ${timeoutMs} ms: ${what}`)
+    await sleep(20)
+  }
+}
