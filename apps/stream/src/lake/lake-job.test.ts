@@ -55,7 +55,7 @@ function setUp(options: { lakeNext?: number; logStart?: number; logEnd?: number;
     writer: writer as unknown as LakeWriter,
     metrics: lakeMetrics(new Registry()),
     settings,
-    epoch: 1,
+    epochOf: () => 1,
     acceptance: () => DEFAULT_POSITIONS_SETTINGS,
     knownHoles: [],
   })

@@ -1,5 +1,6 @@
 import {
   type AcceptanceSettings,
+  type EpochOf,
   type HoleStatus,
   type LakeBatch,
   type LakeTable,
@@ -23,7 +24,7 @@ export interface LakeJobParts {
   readonly writer: LakeWriter
   readonly metrics: LakeMetrics
   readonly settings: LakeRoleSettings
-  readonly epoch: number
+  readonly epochOf: EpochOf
   readonly acceptance: (table: LakeTable) => AcceptanceSettings
   readonly knownHoles: readonly HoleStatus[]
 }
@@ -47,7 +48,7 @@ export class LakeJob {
 
   constructor(parts: LakeJobParts) {
     this.#parts = parts
-    this.#pending = new PendingRows(parts.epoch, parts.acceptance)
+    this.#pending = new PendingRows(parts.epochOf, parts.acceptance)
     this.#holes = [...parts.knownHoles]
   }
 
@@ -89,10 +90,10 @@ export class LakeJob {
   }
 
   async #hole(table: LakeTable, partition: number, fromOffset: number, toOffset: number): Promise<void> {
-    const { program, writer, epoch, metrics } = this.#parts
+    const { program, writer, epochOf, metrics } = this.#parts
     const foundMs = Date.now()
     await this.#untilReached(() => writer.skip({ table, partition, fromOffset, toOffset, foundMs }))
-    this.#holes.push({ table: table.name, epoch, partition, fromOffset, toOffset, foundMs })
+    this.#holes.push({ table: table.name, epoch: epochOf(table), partition, fromOffset, toOffset, foundMs })
     const records = toOffset - fromOffset
     metrics.holes.inc({ topic: table.topic }, records)
     if (fromOffset === 0) program.log.warn({ table: table.name, partition, toOffset }, 'the lake begins after the start of the log')

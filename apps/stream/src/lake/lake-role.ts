@@ -1,6 +1,6 @@
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { claimEpoch } from '@km0/checkpoints'
+import { claimEpoch, topicEpoch } from '@km0/checkpoints'
 import { DEFAULT_POSITIONS_SETTINGS, DEFAULT_STOCK_SETTINGS, TOPICS } from '@km0/contracts'
 import {
   type AcceptanceSettings,
@@ -63,12 +63,13 @@ export async function startLake(program: StreamProgram, log: Log): Promise<Role>
 }
 
 async function runLake(program: StreamProgram, log: Log, lake: Lake, settings: LakeRoleSettings): Promise<{ job: LakeJob; role: Role }> {
-  const { epoch } = await claimEpoch({ objects: checkpointObjects(program.settings), clusterId: await log.clusterId() })
-  const writer = new LakeWriter(lake, epoch)
+  const known = await claimEpoch({ objects: checkpointObjects(program.settings), clusterId: await log.clusterId() })
+  const epochOf = ({ topic }: LakeTable) => topicEpoch(known, topic)
+  const writer = new LakeWriter(lake, epochOf)
   await writer.prepare()
   const { holes } = await lakeStatus(lake)
   const metrics = lakeMetrics(program.metrics)
-  const job = new LakeJob({ program, log, writer, metrics, settings, epoch, acceptance, knownHoles: holes })
+  const job = new LakeJob({ program, log, writer, metrics, settings, epochOf, acceptance, knownHoles: holes })
   program.health.register('log', () => job.holeHealth(Date.now()))
   const consumer = await log.consumePartitions({
     groupId: LAKE_GROUP,

@@ -1,4 +1,4 @@
-import { type AcceptanceSettings, type LakeBatch, type LakeRow, type LakeTable, type RowMaker, rowMaker } from '@km0/lake'
+import { type AcceptanceSettings, type EpochOf, type LakeBatch, type LakeRow, type LakeTable, type RowMaker, rowMaker } from '@km0/lake'
 import type { LogRecord } from '@km0/transport'
 
 interface Growing {
@@ -13,15 +13,15 @@ interface Growing {
 
 /** What was read and is not stored yet, by partition. */
 export class PendingRows {
-  readonly #epoch: number
+  readonly #epochOf: EpochOf
   readonly #acceptance: (table: LakeTable) => AcceptanceSettings
   readonly #makers = new Map<LakeTable, RowMaker>()
   #batches = new Map<string, Growing>()
   #rowCount = 0
   #recordCount = 0
 
-  constructor(epoch: number, acceptance: (table: LakeTable) => AcceptanceSettings) {
-    this.#epoch = epoch
+  constructor(epochOf: EpochOf, acceptance: (table: LakeTable) => AcceptanceSettings) {
+    this.#epochOf = epochOf
     this.#acceptance = acceptance
   }
 
@@ -64,7 +64,7 @@ export class PendingRows {
   #makerOf(table: LakeTable): RowMaker {
     let maker = this.#makers.get(table)
     if (maker === undefined) {
-      maker = rowMaker(table, this.#epoch, this.#acceptance(table))
+      maker = rowMaker(table, this.#epochOf(table), this.#acceptance(table))
       this.#makers.set(table, maker)
     }
     return maker
