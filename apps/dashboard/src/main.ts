@@ -1,9 +1,13 @@
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { Counter, commonEnvironment, startProgram } from '@km0/runtime'
-import { openLedgerRuns, openServing, openStockServing } from '@km0/serving'
+import { readPipelineSettings } from '@km0/contracts/pipeline-settings-file'
+import { QUEUES } from '@km0/contracts/queues'
+import { Counter, commonEnvironment, loadSettings, startProgram } from '@km0/runtime'
+import { openBackfills, openLedgerRuns, openServing, openStockServing } from '@km0/serving'
 import { openLog } from '@km0/transport'
+import { openQueue } from '@km0/transport/queue'
 import { z } from 'zod'
+import { backfillsRoutes } from './server/backfills/backfills-rest.ts'
 import { daysRoutes } from './server/days/days-rest.ts'
 import { ledgerRoutes } from './server/ledger/ledger-rest.ts'
 import { LogSource } from './server/log-source.ts'
@@ -48,26 +52,26 @@ const refused = new Counter({
   labelNames: ['topic'],
   registers: [metrics],
 })
-const serving = openServing({
+const storeOptions = (use: string) => ({
   databaseUrl: settings.DATABASE_URL,
-  applicationName: 'km0-dashboard',
-  onError: (error) => logger.warn({ err: error }, 'an idle connection to the store was lost'),
+  applicationName: `km0-dashboard${use}`,
+  onError: (error: Error) => logger.warn({ err: error }, 'an idle connection to the store was lost'),
 })
+const serving = openServing(storeOptions(''))
 shutdown.add('store', () => serving.close())
-const stock = openStockServing({
-  databaseUrl: settings.DATABASE_URL,
-  applicationName: 'km0-dashboard-stock',
-  maxConnections: 2,
-  onError: (error) => logger.warn({ err: error }, 'an idle connection to the store was lost'),
-})
+const stock = openStockServing({ ...storeOptions('-stock'), maxConnections: 2 })
 shutdown.add('store of stock', () => stock.close())
-const ledgers = openLedgerRuns({
-  databaseUrl: settings.DATABASE_URL,
-  applicationName: 'km0-dashboard-ledger',
-  maxConnections: 2,
-  onError: (error) => logger.warn({ err: error }, 'an idle connection to the store was lost'),
-})
+const ledgers = openLedgerRuns({ ...storeOptions('-ledger'), maxConnections: 2 })
 shutdown.add('store of ledgers', () => ledgers.close())
+const backfills = openBackfills({ ...storeOptions('-backfills'), maxConnections: 2 })
+shutdown.add('store of backfills', () => backfills.close())
+const queue = openQueue({
+  redisUrl: settings.REDIS_URL,
+  queue: QUEUES.backfills,
+  onError: (error) => logger.warn({ err: error }, 'queue connection'),
+})
+shutdown.add('queue', () => queue.close())
+const { positions: rules } = loadSettings('dashboard', process.env, (text, file) => readPipelineSettings(text, file, process.env))
 
 const log = openLog({ brokers: settings.KAFKA_BROKERS, clientId: 'km0-dashboard', logger })
 const placeOf = readPlaces(join(folder, '.generated/municipalities.geo.json'))
@@ -76,10 +80,11 @@ const state = new PanelState({
   placeOf,
   limits: { outageAfterMs: settings.KM0_OUTAGE_AFTER_MS, nearDistanceMm: settings.KM0_NEAR_DISTANCE_M * 1_000 },
 })
+const platformNowMs = () => state.nowMs(Date.now())
 const source = new LogSource({
   serving,
   log,
-  nowMs: () => state.nowMs(Date.now()),
+  nowMs: platformNowMs,
   onTrouble: (error, what) => logger.warn({ err: error }, what),
   onRefused: (topic) => refused.inc({ topic }),
   onFatal: (error) => shutdown.fail(error),
@@ -92,8 +97,9 @@ startPanelServer({
   source,
   extensions: [
     stockExtension(stock, (error) => logger.warn({ err: error }, 'stock could not be read')),
-    { routes: daysRoutes({ serving, nowMs: () => state.nowMs(Date.now()) }) },
-    { routes: ledgerRoutes({ runs: ledgers, platformNowMs: () => state.nowMs(Date.now()) }) },
+    { routes: daysRoutes({ serving, pipelineVersion: rules.version, nowMs: platformNowMs }) },
+    { routes: backfillsRoutes({ backfills, serving, queue, rules, nowMs: platformNowMs }) },
+    { routes: ledgerRoutes({ runs: ledgers, platformNowMs }) },
   ],
   metrics,
   programs: settings.KM0_PROGRAMS,

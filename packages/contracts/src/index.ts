@@ -1,4 +1,5 @@
 export * from './backfill.ts'
+export * from './backfill-panel.ts'
 export * from './bridge.ts'
 export * from './clock-rule.ts'
 export * from './control.ts'

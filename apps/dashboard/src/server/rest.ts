@@ -51,6 +51,11 @@ export function sessionOf(request: IncomingMessage): { readonly scope: Scope; re
   return { scope: EVERYTHING, operator: readOperator(request.headers.cookie) }
 }
 
+/** Throws a Refusal unless who asks may see everything: `what` is of all vans. */
+export function requireEverything(request: IncomingMessage, what: string): void {
+  if (sessionOf(request).scope.kind !== 'all') throw new Refusal(403, `${what} of all vans`, 'Ask somebody who sees all depots.')
+}
+
 /** Where every program of the platform answers. */
 const OPERATIONS: ReadonlySet<string> = new Set(['/health', '/metrics'])
 

@@ -7,17 +7,23 @@ const DAYS = 'unnest($1::bigint[], $2::bigint[]) as d (start_ms, end_ms)'
 
 /**
  * A late point that the served rows do not hold: no version is served for its hour, or one that was frozen before the point came. `l` is a row
- * of km0.late_point.
+ * of km0.late_point; parameter `n` is by how much its epoch, the pipeline's, is ahead of that of the log.
  */
-const NOT_IN = `not exists (select from km0.pointer p join km0.version f on f.id = p.version
+const notIn = (n: number) => `not exists (select from km0.pointer p join km0.version f on f.id = p.version
   where p.kind = 'travel' and p.owner = l.van and p.hour_ms = km0.hour_of(l.event_ms)
-    and (f.epoch > l.epoch or f.epoch = l.epoch and (f.offsets ->> l.source_partition::text)::bigint > l.source_offset))`
+    and (f.epoch > l.epoch - $${n} or f.epoch = l.epoch - $${n} and (f.offsets ->> l.source_partition::text)::bigint > l.source_offset))`
+
+export interface DaysRules {
+  /** `positions.version`: late points carry the epoch of the pipeline, versions that of the log. */
+  readonly pipelineVersion: number
+}
 
 /** What is served for days of Europe/Madrid, of the vans of a scope, as of one moment. Vans that are registered and have no row are there too. */
-export function readDays(pool: Pool, scope: Scope, days: readonly Period[]): Promise<Omit<DaysView, 'nowMs'>> {
+export function readDays(pool: Pool, scope: Scope, days: readonly Period[], rules: DaysRules): Promise<Omit<DaysView, 'nowMs'>> {
   return asOfOneMoment(pool, async (client) => {
     const clause = vanScope(scope, 3)
-    const values = [days.map(({ startMs }) => startMs), days.map(({ endMs }) => endMs), ...clause.values]
+    const lateClause = vanScope(scope, 4)
+    const span = [days.map(({ startMs }) => startMs), days.map(({ endMs }) => endMs)]
     const cells = await client.query<DayCell>(
       `select t.van, d.start_ms as "dayMs", sum(t.distance_mm)::bigint as "distanceMm", sum(t.positions)::bigint as positions,
          sum(t.jumps)::bigint as jumps, sum(t.jumps_mm)::bigint as "jumpsMm", sum(t.gaps)::bigint as gaps, sum(t.gaps_mm)::bigint as "gapsMm",
@@ -25,21 +31,21 @@ export function readDays(pool: Pool, scope: Scope, days: readonly Period[]): Pro
          bool_or(t.version is null) as "isLive"
        from ${DAYS} join km0.served_travel t on t.hour_ms >= d.start_ms and t.hour_ms < d.end_ms
        left join km0.van v on v.van = t.van where ${clause.sql} group by t.van, d.start_ms order by t.van, d.start_ms`,
-      values,
+      [...span, ...clause.values],
     )
     const late = await client.query<DayLate>(
       `select l.van, d.start_ms as "dayMs", count(distinct l.event_ms) filter (where l.reason = 'tard') as tard,
          count(distinct l.event_ms) filter (where l.reason = 'parcial') as parcial
        from ${DAYS} join km0.late_point l on l.event_ms >= d.start_ms and l.event_ms < d.end_ms
-       left join km0.van v on v.van = l.van where ${NOT_IN} and ${clause.sql} group by l.van, d.start_ms order by l.van, d.start_ms`,
-      values,
+       left join km0.van v on v.van = l.van where ${notIn(3)} and ${lateClause.sql} group by l.van, d.start_ms order by l.van, d.start_ms`,
+      [...span, rules.pipelineVersion - 1, ...lateClause.values],
     )
     const certificates = await client.query<DayCertificates>(
       `select d.start_ms as "dayMs", count(*) filter (where c.result = 'equal') as equal,
          count(*) filter (where c.result = 'explained') as explained, count(*) filter (where c.result = 'different') as different
        from ${DAYS} join (select distinct on (hour_ms) hour_ms, result from km0.certificate order by hour_ms, id desc) c
          on c.hour_ms >= d.start_ms and c.hour_ms < d.end_ms group by d.start_ms order by d.start_ms`,
-      values.slice(0, 2),
+      span,
     )
     const heard = [...cells.rows, ...late.rows].map(({ van }) => van)
     return { days, vans: await readVans(client, scope, heard), cells: cells.rows, late: late.rows, certificates: certificates.rows }
@@ -47,7 +53,7 @@ export function readDays(pool: Pool, scope: Scope, days: readonly Period[]): Pro
 }
 
 /** One van on one day, by hour; null when the scope may not see the van or nothing is known of it. */
-export function readDay(pool: Pool, scope: Scope, van: string, day: Period): Promise<DayView | null> {
+export function readDay(pool: Pool, scope: Scope, van: string, day: Period, rules: DaysRules): Promise<Omit<DayView, 'nowMs'> | null> {
   return asOfOneMoment(pool, async (client) => {
     const span = [van, day.startMs, day.endMs]
     const hours = await client.query<DayHour>(
@@ -61,8 +67,8 @@ export function readDay(pool: Pool, scope: Scope, van: string, day: Period): Pro
     const late = await client.query<{ tard: number; parcial: number }>(
       `select count(distinct l.event_ms) filter (where l.reason = 'tard') as tard,
          count(distinct l.event_ms) filter (where l.reason = 'parcial') as parcial
-       from km0.late_point l where l.van = $1 and l.event_ms >= $2 and l.event_ms < $3 and ${NOT_IN}`,
-      span,
+       from km0.late_point l where l.van = $1 and l.event_ms >= $2 and l.event_ms < $3 and ${notIn(4)}`,
+      [...span, rules.pipelineVersion - 1],
     )
     // Windows slide: each step of the slide is in so many of them, so a window stands for one step.
     const parked = await client.query<{ durationMs: number; distanceMm: number }>(
@@ -88,6 +94,21 @@ export function readDay(pool: Pool, scope: Scope, van: string, day: Period): Pro
       certificates: certificates.rows,
     }
   })
+}
+
+/** Event times of the points of a van that are wholly missing in what is served, of `[fromMs, toMs)`, in order. */
+export async function readMissingPoints(
+  pool: Pool,
+  van: string,
+  { fromMs, toMs }: { fromMs: number; toMs: number },
+  rules: DaysRules,
+): Promise<number[]> {
+  const rows = await pool.query<{ eventMs: number }>(
+    `select distinct l.event_ms as "eventMs" from km0.late_point l
+     where l.van = $1 and l.event_ms >= $2 and l.event_ms < $3 and l.reason = 'tard' and ${notIn(4)} order by l.event_ms`,
+    [van, fromMs, toMs, rules.pipelineVersion - 1],
+  )
+  return rows.map(({ eventMs }) => eventMs)
 }
 
 /** Registered vans of the scope, and of those that were heard the ones that the scope may see. By name. */

@@ -6,13 +6,13 @@ export type Answer<Value> = { readonly ok: true; readonly value: Value } | { rea
 /** A command that takes longer than this has failed; it may still have been carried out. */
 const TIMEOUT_MS = 10_000
 
-export async function postJson<Value>(path: string, body: unknown): Promise<Answer<Value>> {
+export async function postJson<Value>(path: string, body: unknown, timeoutMs = TIMEOUT_MS): Promise<Answer<Value>> {
   try {
     const response = await fetch(path, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(body),
-      signal: AbortSignal.timeout(TIMEOUT_MS),
+      signal: AbortSignal.timeout(timeoutMs),
     })
     const value: unknown = await response.json()
     if (response.ok) return { ok: true, value: value as Value }

@@ -4,6 +4,8 @@ import styles from './page-links.module.css'
 const PAGES = [
   ['fleet', '/'],
   ['stock', '/estoc'],
+  ['days', '/dies'],
+  ['backfills', '/recalculs'],
   ['ledger', '/balanc'],
 ] as const
 

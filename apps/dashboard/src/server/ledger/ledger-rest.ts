@@ -2,7 +2,7 @@ import { LEDGER_MAX_SPAN_MS, type LedgerView } from '@km0/contracts'
 import type { LedgerRuns } from '@km0/serving'
 import { z } from 'zod'
 import { Refusal, readBody } from '../guard.ts'
-import { type Handler, json, type Routes, sessionOf } from '../rest.ts'
+import { type Handler, json, type Routes, requireEverything, sessionOf } from '../rest.ts'
 
 const RUNS_SHOWN = 30
 const HOUR_MS = 3_600_000
@@ -25,7 +25,7 @@ export interface LedgerRestOptions {
  */
 export function ledgerRoutes({ runs, platformNowMs, nowMs = Date.now }: LedgerRestOptions): Routes {
   const show: Handler = async (request, response, url) => {
-    requireAll(request)
+    requireEverything(request, 'the ledger is')
     const asked = url.searchParams.get('run')
     if (asked !== null && !/^\d{1,15}$/.test(asked)) throw new Refusal(400, 'which run?', 'Ask for /api/ledger?run=NUMBER, or without run.')
     const [list, shown] = await Promise.all([runs.list(RUNS_SHOWN), runs.report(asked === null ? null : Number(asked))])
@@ -33,7 +33,7 @@ export function ledgerRoutes({ runs, platformNowMs, nowMs = Date.now }: LedgerRe
     json(response, 200, view)
   }
   const ask: Handler = async (request, response) => {
-    requireAll(request)
+    requireEverything(request, 'the ledger is')
     const { toMs = platformNowMs(), fromMs = toMs - HOUR_MS } = await readBody(request, askBody)
     if (toMs <= fromMs || toMs - fromMs > LEDGER_MAX_SPAN_MS) {
       throw new Refusal(400, 'the span does not fit', `toMs is after fromMs, by ${LEDGER_MAX_SPAN_MS / HOUR_MS} hours at most.`)
@@ -43,7 +43,7 @@ export function ledgerRoutes({ runs, platformNowMs, nowMs = Date.now }: LedgerRe
     json(response, 201, run)
   }
   const cancel: Handler = async (request, response) => {
-    requireAll(request)
+    requireEverything(request, 'the ledger is')
     const { id } = await readBody(request, cancelBody)
     if (!(await runs.cancel(id, nowMs()))) throw new Refusal(404, `run ${id} is not open`, 'GET /api/ledger lists those that are.')
     json(response, 200, { id })
@@ -52,9 +52,4 @@ export function ledgerRoutes({ runs, platformNowMs, nowMs = Date.now }: LedgerRe
     ['/api/ledger', { GET: show, POST: ask }],
     ['/api/ledger/cancel', { POST: cancel }],
   ])
-}
-
-function requireAll(request: Parameters<Handler>[0]): void {
-  if (sessionOf(request).scope.kind !== 'all')
-    throw new Refusal(403, 'the ledger counts over all vans', 'Ask somebody who sees all depots.')
 }

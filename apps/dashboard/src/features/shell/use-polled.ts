@@ -1,0 +1,92 @@
+'use client'
+
+import { useCallback, useEffect, useRef, useState } from 'react'
+
+/** After so many intervals without an answer what is shown is called old. */
+const STALE_AFTER_INTERVALS = 3
+
+export type Line = 'loading' | 'ready' | 'stale' | 'failed'
+
+export interface Polled<View> {
+  /** null until the first answer to the path. */
+  readonly view: View | null
+  readonly line: Line
+  /** What the server says is wrong, in its words; null when it did not answer at all. */
+  readonly reason: string | null
+  /** Time of the server, renewed each second. */
+  readonly nowMs: number
+  readonly refresh: () => void
+}
+
+interface State<View> {
+  readonly path: string | null
+  readonly view: View | null
+  readonly failed: boolean
+  readonly reason: string | null
+  readonly receivedMs: number
+}
+
+/**
+ * What GET `path` answers, asked for again and again: `everyMs` after an answer. With null nothing is asked. Of two paths one after the other only
+ * the answer to the newer counts.
+ */
+export function usePolled<View extends { readonly nowMs: number }>(
+  path: string | null,
+  everyMs: (view: View | null) => number,
+): Polled<View> {
+  const [state, setState] = useState<State<View>>({ path, view: null, failed: false, reason: null, receivedMs: 0 })
+  const [browserNowMs, setBrowserNowMs] = useState(() => Date.now())
+  const again = useRef<() => void>(() => undefined)
+  const interval = useRef(everyMs)
+  interval.current = everyMs
+  useEffect(() => {
+    const clock = setInterval(() => setBrowserNowMs(Date.now()), 1_000)
+    return () => clearInterval(clock)
+  }, [])
+  useEffect(() => {
+    if (path === null) return
+    const abort = new AbortController()
+    let timer: ReturnType<typeof setTimeout> | undefined
+    let view: View | null = null
+    let receivedMs = 0
+    const read = async () => {
+      clearTimeout(timer)
+      try {
+        const response = await fetch(path, { signal: abort.signal })
+        const body = (await response.json()) as View | { readonly error: string; readonly hint: string }
+        if (!response.ok) {
+          const { error, hint } = body as { readonly error: string; readonly hint: string }
+          setState({ path, view, failed: true, reason: `${error}. ${hint}`, receivedMs })
+        } else {
+          view = body as View
+          receivedMs = Date.now()
+          setState({ path, view, failed: false, reason: null, receivedMs })
+        }
+      } catch {
+        if (abort.signal.aborted) return
+        setState({ path, view, failed: true, reason: null, receivedMs })
+      }
+      if (!abort.signal.aborted) timer = setTimeout(() => void read(), interval.current(view))
+    }
+    again.current = () => void read()
+    void read()
+    return () => {
+      abort.abort()
+      clearTimeout(timer)
+      again.current = () => undefined
+    }
+  }, [path])
+  const refresh = useCallback(() => again.current(), [])
+  const known = state.path === path
+  const view = known ? state.view : null
+  const passedMs = Math.max(0, browserNowMs - state.receivedMs)
+  const isOld = passedMs > STALE_AFTER_INTERVALS * everyMs(view)
+  const failed = known && state.failed
+  return {
+    view,
+    line: view === null ? (failed ? 'failed' : 'loading') : failed || isOld ? 'stale' : 'ready',
+    reason: known ? state.reason : null,
+    nowMs: view === null ? browserNowMs : view.nowMs + passedMs,
+    refresh,
+  }
+}
