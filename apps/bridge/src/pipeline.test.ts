@@ -100,7 +100,7 @@ describe('pipeline on the machine’s clock', () => {
     const { values } = await counters.lateness.get()
     const upTo = (le: number) =>
       values
-        .filter(({ metricName, labels }) => metricName?.endsWith('_bucket') && labels.le === le)
+        .filter(({ metricName, labels }) => metricName?.endsWith('_bucket') && (labels as { le?: number }).le === le)
         .reduce((sum, { value }) => sum + value, 0)
     expect([upTo(1), upTo(2), upTo(45), upTo(50), upTo(1_800)]).toEqual([0, 98, 98, 99, 100])
     expect(new Set(values.map(({ labels }) => labels.partition))).toEqual(new Set([0, 1, 2]))
