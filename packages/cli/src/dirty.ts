@@ -7,7 +7,7 @@ import { findDatabaseUrl } from './addresses.ts'
 import { type Command, CommandError } from './command.ts'
 import { instantOf } from './lake-open.ts'
 import { asTable } from './lake-sql.ts'
-import { pipelineOf } from './pipeline-rules.ts'
+import { pipelineRules } from './pipeline-rules.ts'
 
 const DAY_MS = 86_400_000
 const DEFAULT_DAYS = 7
@@ -50,11 +50,11 @@ export const dirty: Command = {
 }
 
 async function readPlan(range: { fromMs: number; toMs: number }, vans: readonly string[] | undefined): Promise<DirtyPlan> {
-  const { rules: settings, version: pipelineVersion } = pipelineOf('km0')
+  const settings = pipelineRules('km0')
   const serving = openServing({ databaseUrl: findDatabaseUrl(process.env), applicationName: 'km0-cli' })
   try {
     const rules = { ...settings, maxGapMs: settings.maxAgeMs }
-    return await serving.readDirtyPlan(EVERYTHING, { ...range, rules, pipelineVersion, ...(vans === undefined ? {} : { vans }) })
+    return await serving.readDirtyPlan(EVERYTHING, { ...range, rules, ...(vans === undefined ? {} : { vans }) })
   } finally {
     await serving.close()
   }

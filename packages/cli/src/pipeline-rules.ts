@@ -4,14 +4,9 @@ import { loadSettings } from '@km0/runtime'
 
 /** The rules of the pipeline that wrote the rows. Delay and allowed lateness are records of the log. */
 export function pipelineRules(program: string): PositionsSettings {
-  return pipelineOf(program).rules
-}
-
-/** The same with the version of the pipeline. */
-export function pipelineOf(program: string): { readonly rules: PositionsSettings; readonly version: number } {
-  const { version, ...positions } = loadSettings(program, process.env, (text, file) =>
+  const { version: _, ...positions } = loadSettings(program, process.env, (text, file) =>
     readPipelineSettings(text, file, process.env),
   ).positions
   const { delayMs, allowedLatenessMs } = DEFAULT_POSITIONS_SETTINGS
-  return { rules: { ...positions, delayMs, allowedLatenessMs }, version }
+  return { ...positions, delayMs, allowedLatenessMs }
 }

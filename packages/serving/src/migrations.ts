@@ -5,6 +5,7 @@ import outages from './sql/000004_outages.ts'
 import versions from './sql/000005_versions.ts'
 import ledger from './sql/000006_ledger.ts'
 import reprocessing from './sql/000007_reprocessing.ts'
+import versionEpoch from './sql/000008_version_epoch.ts'
 
 export interface Migration {
   readonly number: number
@@ -21,4 +22,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 5, name: 'versions', sql: versions },
   { number: 6, name: 'ledger', sql: ledger },
   { number: 7, name: 'reprocessing', sql: reprocessing },
+  { number: 8, name: 'version epoch', sql: versionEpoch },
 ]

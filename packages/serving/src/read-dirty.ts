@@ -19,8 +19,6 @@ export interface DirtyQuery {
   /** Only these vans; absent: all. */
   readonly vans?: readonly string[]
   readonly rules: ReachRules
-  /** `positions.version`: late points carry the epoch of the pipeline, versions that of the log. Default 1: they are the same. */
-  readonly pipelineVersion?: number
   /** Mark hours also where what is published was computed with the points. Default false. */
   readonly evenIfPublished?: boolean
 }
@@ -97,18 +95,17 @@ interface PointerRow {
   owner: string
   kind: ResultKind
   hourMs: number
-  epoch: number
+  pipelineEpoch: number
   offsets: Readonly<Record<string, number>>
 }
 
-/** A published version holds the records before its offsets: its snapshot of the lake had them. */
-async function readCovered(
-  client: Client,
-  vans: readonly string[],
-  { fromMs, toMs, rules, pipelineVersion = 1 }: DirtyQuery,
-): Promise<IsCovered> {
+/**
+ * A published version holds the records before its offsets: its snapshot of the lake had them. Late points of a later epoch of the windowing job
+ * may be of another log; they are not covered until a backfill is made under that epoch.
+ */
+async function readCovered(client: Client, vans: readonly string[], { fromMs, toMs, rules }: DirtyQuery): Promise<IsCovered> {
   const { rows } = await client.query<PointerRow>(
-    `select p.owner, p.kind, p.hour_ms as "hourMs", v.epoch, v.offsets from km0.pointer p join km0.version v on v.id = p.version
+    `select p.owner, p.kind, p.hour_ms as "hourMs", v.pipeline_epoch as "pipelineEpoch", v.offsets from km0.pointer p join km0.version v on v.id = p.version
      where p.kind <> 'alert' and p.owner = any($1::text[]) and p.hour_ms >= $2 and p.hour_ms <= $3`,
     [vans, fromMs - LONGEST_SESSION_MS, toMs + rules.maxGapMs],
   )
@@ -116,7 +113,6 @@ async function readCovered(
   return (van, hourMs, cause, { epoch, partition, offset }) => {
     const version = pointers.get(`${KIND_OF[cause]}|${hourMs}|${van}`)
     if (version === undefined) return false
-    const logEpoch = epoch - pipelineVersion + 1
-    return version.epoch > logEpoch || (version.epoch === logEpoch && offset < (version.offsets[String(partition)] ?? 0))
+    return epoch <= version.pipelineEpoch && offset < (version.offsets[String(partition)] ?? 0)
   }
 }

@@ -153,7 +153,8 @@ export class Reprocessings {
     const toMs = Math.floor(finalMs / HOUR_MS) * HOUR_MS
     const points = parts.reduce((sum, part) => sum + part.points, 0)
     await client.query(
-      `update km0.version set to_ms = $2, final_ms = $3, offsets = $4, points = points + $5, compared_with = null, finished_at_ms = $6 where id = $1`,
+      `update km0.version set to_ms = $2, final_ms = $3, offsets = $4, points = points + $5, compared_with = null, finished_at_ms = $6,
+         pipeline_epoch = km0.newest_epoch() where id = $1`,
       [of.version, toMs, finalMs, JSON.stringify(rows[0]?.offsets ?? {}), points, atMs],
     )
     await client.query('update km0.reprocessing set moved_at_ms = $2 where name = $1', [of.name, atMs])
