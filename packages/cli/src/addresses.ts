@@ -8,7 +8,12 @@ export class AddressesError extends Error {
 }
 
 /** What `npm start` says of itself in its data folder. */
-const runFile = z.object({ pid: z.number().int(), kafkaBrokers: z.string().min(1), databaseUrl: z.string().min(1) })
+const runFile = z.object({
+  pid: z.number().int(),
+  kafkaBrokers: z.string().min(1),
+  databaseUrl: z.string().min(1),
+  redisUrl: z.string().min(1),
+})
 
 const DATA_FOLDER = '.km0'
 const RUN_FILE = 'run.json'
@@ -23,6 +28,11 @@ export function findBrokers(environment: Environment, folder = DATA_FOLDER): rea
 /** DATABASE_URL, else the database of the platform that `npm start` runs in `folder`. Throws AddressesError. */
 export function findDatabaseUrl(environment: Environment, folder = DATA_FOLDER): string {
   return environment.DATABASE_URL || theRunning(folder, 'DATABASE_URL').databaseUrl
+}
+
+/** REDIS_URL, else the queue of the platform that `npm start` runs in `folder`. Throws AddressesError. */
+export function findRedisUrl(environment: Environment, folder = DATA_FOLDER): string {
+  return environment.REDIS_URL || theRunning(folder, 'REDIS_URL').redisUrl
 }
 
 /** Folder of the checkpoints of the platform that `npm start` runs in `folder`. Throws AddressesError. */

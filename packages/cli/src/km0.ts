@@ -2,6 +2,8 @@
 import { EpochContestedError, LogContradictionError, StorageError } from '@km0/checkpoints'
 import { LogRefusedError, LogUnavailableError } from '@km0/transport'
 import { AddressesError } from './addresses.ts'
+import { backfillCancel, backfillDiff, backfillList, backfillPublish, backfillRollback, backfillShow } from './backfill.ts'
+import { backfillPreview, backfillRun } from './backfill-run.ts'
 import { certify } from './certify.ts'
 import { type Command, CommandError } from './command.ts'
 import { deadLettersList, deadLettersResubmit, deadLettersShow } from './dead-letters.ts'
@@ -29,6 +31,14 @@ const COMMANDS: readonly Command[] = [
   lakeExport,
   lakeFiles,
   dirty,
+  backfillPreview,
+  backfillRun,
+  backfillList,
+  backfillShow,
+  backfillDiff,
+  backfillPublish,
+  backfillRollback,
+  backfillCancel,
   certify,
   reprocessList,
   reprocessDiff,
