@@ -14,6 +14,8 @@ const EVENT_MS = 1_789_380_000_000
 /** A writer that stores in memory, and fails as often as it is told to. */
 class MemoryWriter implements Pick<LakeWriter, 'nextOffset' | 'append' | 'skip'> {
   at = 0
+  /** Where the log begins. */
+  logStart = 0
   readonly stored: LakeBatch[] = []
   readonly holes: LakeHole[] = []
   failures: Error[] = []
@@ -36,6 +38,7 @@ class MemoryWriter implements Pick<LakeWriter, 'nextOffset' | 'append' | 'skip'>
 function setUp(options: { lakeNext?: number; logStart?: number; logEnd?: number; rows?: number } = {}) {
   const writer = new MemoryWriter()
   writer.at = options.lakeNext ?? 0
+  writer.logStart = options.logStart ?? 0
   const fatal: unknown[] = []
   const quiet = () => undefined
   const health = new Health()
@@ -45,7 +48,7 @@ function setUp(options: { lakeNext?: number; logStart?: number; logEnd?: number;
     shutdown: { fail: (error: unknown) => fatal.push(error) },
   } as unknown as StreamProgram
   const log = {
-    startOffsets: async () => new Map([[0, options.logStart ?? 0]]),
+    startOffsets: async () => new Map([[0, writer.logStart]]),
     endOffsets: async () => new Map([[0, options.logEnd ?? 1_000]]),
   } as unknown as Log
   const settings = lakeRoleEnvironment.parse({ KM0_LAKE_BATCH_ROWS: options.rows ?? 10, KM0_LAKE_BATCH_MS: 1 })
@@ -111,6 +114,34 @@ describe('where it goes on', () => {
   it('is nowhere when the lake holds more than the log: it is another log', async () => {
     const { job } = setUp({ lakeNext: 40, logEnd: 39 })
     await expect(job.start(TOPIC, 0, 0)).rejects.toThrow(/another log.*epoch raise/)
+  })
+})
+
+describe('retention that overtakes a lake that is slow', () => {
+  it('is a hole that is written down, after what was read before it is stored', async () => {
+    const { job, writer, health } = setUp({ lakeNext: 40, logStart: 30, rows: 1_000 })
+    await job.start(TOPIC, 0, 40)
+    await job.apply(slice(40, 5))
+    writer.logStart = 90
+    expect(await job.apply(slice(95, 5))).toBe(true)
+    expect(writer.stored).toMatchObject([{ fromOffset: 40, nextOffset: 45 }])
+    expect(writer.holes).toMatchObject([{ table: POSITIONS, partition: 0, fromOffset: 45, toOffset: 90 }])
+    expect(health.report()).toMatchObject({
+      status: 'degraded',
+      parts: { log: { detail: expect.stringMatching(/^45 records were deleted/) } },
+    })
+    await job.store()
+    expect(writer.stored.at(-1)).toMatchObject({ fromOffset: 90, nextOffset: 100 })
+  })
+
+  it('is none where the log still begins before the gap', async () => {
+    const { job, writer } = setUp({ lakeNext: 40, logStart: 30 })
+    await job.start(TOPIC, 0, 40)
+    await job.apply(slice(40, 2))
+    await job.apply(slice(45, 2))
+    await job.store()
+    expect(writer.holes).toEqual([])
+    expect(writer.stored).toMatchObject([{ fromOffset: 40, nextOffset: 47 }])
   })
 })
 

@@ -6,6 +6,8 @@ import {
   type LakeTable,
   LakeUnavailableError,
   type LakeWriter,
+  POSITIONS,
+  STOCK_EVENTS,
   seamOf,
   tableOf,
 } from '@km0/lake'
@@ -15,6 +17,11 @@ import type { StreamProgram } from '../role.ts'
 import type { LakeRoleSettings } from './environment.ts'
 import type { LakeMetrics } from './metrics.ts'
 import { PendingRows } from './pending.ts'
+
+/** Topics that others write, where every offset is a record. */
+const SOURCES: readonly LakeTable[] = [POSITIONS, STOCK_EVENTS]
+/** Gaps up to here are not looked into in result topics: a transaction leaves one at its end. */
+const NATURAL_GAP_RECORDS = 100
 
 const RETRY_MS = { first: 200, most: 5_000 }
 
@@ -107,6 +114,8 @@ export class LakeJob {
   async apply(slice: PartitionSlice): Promise<boolean> {
     const { topic, partition, records, nextOffset, endOffset } = slice
     const key = `${topic}/${partition}`
+    if (!this.#next.has(key)) return false
+    await this.#pastHole(slice, key)
     const fromOffset = this.#next.get(key)
     if (fromOffset === undefined) return false
     this.#pending.add(tableFor(topic), partition, fromOffset, nextOffset, records)
@@ -115,6 +124,26 @@ export class LakeJob {
     this.#oldestMs ??= performance.now()
     while (this.#isFull() && !slice.isStale()) await withHeartbeats(slice, this.store())
     return true
+  }
+
+  /**
+   * Retention may overtake a lake that is slow: records that it had not read yet are gone. Transactions leave gaps of their own in the offsets
+   * of result topics; what is missing there was never a record, and the log still begins before it.
+   */
+  async #pastHole(slice: PartitionSlice, key: string): Promise<void> {
+    const { topic, partition, records } = slice
+    const [expected, found] = [this.#next.get(key), records[0]?.offset]
+    if (expected === undefined || found === undefined || found <= expected) return
+    const table = tableFor(topic)
+    if (found - expected <= NATURAL_GAP_RECORDS && !SOURCES.includes(table)) return
+    const { log } = this.#parts
+    const logStart = (await this.#untilReached(() => log.startOffsets(topic))).get(partition) ?? 0
+    if (logStart <= expected) return
+    // What was read before the hole is stored first: the lake stands at the hole when it is written down.
+    for (let round = 0; round < 2 && !this.#pending.isEmpty; round += 1) await withHeartbeats(slice, this.store())
+    if (this.#next.get(key) !== expected) return
+    await withHeartbeats(slice, this.#hole(table, partition, expected, Math.min(found, logStart)))
+    this.#next.set(key, Math.min(found, logStart))
   }
 
   #isFull(): boolean {
