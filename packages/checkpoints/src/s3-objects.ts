@@ -57,6 +57,8 @@ class S3Objects implements ObjectStore {
 
   /** The client is large: programs whose checkpoints lie in a folder do without it. */
   #open(): Promise<{ readonly sdk: Sdk; readonly client: S3Client }> {
+    // Said in docs/adr/0017; on a terminal it would stand before every answer.
+    process.env.AWS_SDK_JS_NODE_VERSION_SUPPORT_WARNING_DISABLED ??= 'true'
     this.#opened ??= import('@aws-sdk/client-s3').then((sdk) => ({ sdk, client: new sdk.S3Client(this.#config) }))
     return this.#opened
   }

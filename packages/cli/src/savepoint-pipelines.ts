@@ -24,6 +24,8 @@ export interface SavepointPipeline {
   readonly topic: string
   /** Topics that need as many partitions as `topic`, as a result goes to the partition of its source. */
   readonly results: readonly string[]
+  /** Topic that tells how far each partition is; null where partitions do not change. */
+  readonly marks: string | null
   /** Records at the end of a partition that no program reads: the mark that ends a transaction. */
   readonly unreadAtEnd: number
   readonly version: number
@@ -50,6 +52,7 @@ function positions({ positions: { version } }: PipelineSettings): SavepointPipel
     group: 'km0-positions',
     topic: TOPICS.positions.name,
     results: [TOPICS.panel.name],
+    marks: TOPICS.marks.name,
     unreadAtEnd: 0,
     version,
     identityOf: (state) => readEnvelope(firstLine(splitTask(state).snapshot)),
@@ -66,6 +69,7 @@ function stockWindows({ stock }: PipelineSettings): SavepointPipeline {
     group: 'km0-stock-windows',
     topic: TOPICS.stockShuffled.name,
     results: [TOPICS.stockAlerts.name, TOPICS.stockLate.name, TOPICS.stockLive.name, TOPICS.stockEpisodes.name],
+    marks: null,
     unreadAtEnd: 1,
     version,
     identityOf: (state) => readEnvelope(firstLine(state)),

@@ -14,7 +14,7 @@ import {
   SavepointError,
   topicEpoch,
 } from '@km0/checkpoints'
-import { TOPICS } from '@km0/contracts'
+import { type MarkValue, TOPICS } from '@km0/contracts'
 import { type Log, LogRefusedError, openLog } from '@km0/transport'
 import { partitionChooser } from '@km0/transport/log-partitioner'
 import { findBrokers } from './addresses.ts'
@@ -110,6 +110,7 @@ async function restore(
   await log.deleteGroups([pipeline.group])
   await log.setCommittedOffsets(pipeline.group, pipeline.topic, plan.offsets)
   const after = await enterRestore(objects, change)
+  await forgetPartitions(log, pipeline, plan.partitions, now.ends.size, epoch)
   process.stdout.write(describe(savepoint, after, epoch, plan, pipeline))
 }
 
@@ -183,6 +184,29 @@ async function changeTopics(log: Log, { topic, results }: SavepointPipeline, { w
   if (way === 'replace') await replaceTopic(log, topic, partitions)
   else await log.growTopic(topic, partitions)
   for (const result of results) await log.growTopic(result, partitions)
+}
+
+/** Partitions that are no more would look as if they stood still: their last mark says that nothing is known of them. */
+async function forgetPartitions(log: Log, { marks }: SavepointPipeline, partitions: number, before: number, epoch: number): Promise<void> {
+  if (marks === null || before <= partitions) return
+  const producer = await log.openProducer()
+  const gone = Array.from({ length: before - partitions }, (_, index) => partitions + index)
+  await producer.send(
+    gone.map((partition) => ({ topic: marks, key: String(partition), value: JSON.stringify(nothingKnown(partition, epoch)) })),
+  )
+  await producer.close()
+}
+
+function nothingKnown(partition: number, epoch: number): MarkValue {
+  return {
+    particio: partition,
+    offset: 0,
+    marca_aigua_ms: null,
+    progres_ms: null,
+    darrer_batec_ms: null,
+    darrer_registre_ms: null,
+    epoca: epoch,
+  }
 }
 
 /** Deletes the topic and makes it anew. A broker goes on showing a deleted topic for a moment. */
