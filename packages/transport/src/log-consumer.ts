@@ -78,6 +78,7 @@ export interface PartitionConsumer {
 }
 
 const IDLE_WHILE_STOPPING_MS = 50
+const SESSION_TIMEOUT_MS = 6_000
 
 /** Joins a group and consumes what it is given. Rejects when the log cannot be reached. */
 export async function consumePartitions(kafka: Kafka, options: PartitionConsumerOptions): Promise<PartitionConsumer> {
@@ -109,7 +110,7 @@ class CheckpointedConsumer implements PartitionConsumer {
     this.#options = options
     this.#consumer = kafka.consumer({
       groupId: options.groupId,
-      sessionTimeout: options.sessionTimeoutMs ?? 6_000,
+      sessionTimeout: options.sessionTimeoutMs ?? SESSION_TIMEOUT_MS,
       heartbeatInterval: options.heartbeatIntervalMs ?? 1_500,
       rebalanceTimeout: 10_000,
       maxWaitTimeInMs: options.maxWaitMs ?? 250,
@@ -184,6 +185,7 @@ class CheckpointedConsumer implements PartitionConsumer {
   async #process(payload: EachBatchPayload): Promise<void> {
     if (this.#stopping || this.#failed) return new Promise((resolve) => setTimeout(resolve, IDLE_WHILE_STOPPING_MS))
     try {
+      await this.#requireMembership(payload)
       const generation = this.#generation
       if (await this.#isReady(payload, generation)) await this.#slices(payload, generation)
     } catch (error) {
@@ -191,6 +193,18 @@ class CheckpointedConsumer implements PartitionConsumer {
       if (!isKafkaError(error)) this.#fail(error instanceof Error ? error : new Error(String(error)))
       throw error
     }
+  }
+
+  /**
+   * kafkajs 2.2.4 goes on fetching what it had when joining again fails once after the group has forgotten it: without a member id, so without
+   * heartbeats, for ever, beside whoever owns the partitions by then. Whoever is a member is answered here, or told to join again.
+   */
+  async #requireMembership({ heartbeat }: EachBatchPayload): Promise<void> {
+    const limitMs = this.#options.sessionTimeoutMs ?? SESSION_TIMEOUT_MS
+    if (Date.now() - this.#lastContactMs <= limitMs) return
+    await heartbeat()
+    if (Date.now() - this.#lastContactMs <= limitMs) return
+    throw new Error(`records come, but the group ${this.#options.groupId} has not answered for longer than its session: no member any more`)
   }
 
   /** Whether the batch continues where the partition's state ends; restores the state when there is none. */

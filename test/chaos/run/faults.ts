@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { positionTopic, TOPICS } from '@km0/contracts'
 import { Random, seedOf } from '@km0/fleet/random'
-import { openLog } from '@km0/transport'
+import { LogUnavailableError, openLog } from '@km0/transport'
 import { openMqttPublisher } from '@km0/transport/mqtt-publisher'
 import type { ChaosPlatform } from './platform.ts'
 import type { Card } from './schedule.ts'
 
 const REDELIVERED = 150
 const PUBLISHED_WITHIN_MS = 30_000
+const AWAY_MS = 90_000
 
 /** Lets a fault happen. Resolves with the instant from which recovery counts: of the kill, or of the end of what lasts. */
 export async function inflict(platform: ChaosPlatform, card: Card, number: number, seed: number): Promise<number> {
@@ -38,8 +39,21 @@ export async function inflict(platform: ChaosPlatform, card: Card, number: numbe
       platform.disk.free()
       return Date.now()
     case 'redelivery':
-      await redeliver(platform, new Random(seed, number, seedOf('redelivery')))
+      await untilDone(() => redeliver(platform, new Random(seed, number, seedOf('redelivery'))))
       return Date.now()
+  }
+}
+
+/** Tries again while Kafka is away: the fault before may still be felt. */
+async function untilDone(attempt: () => Promise<void>): Promise<void> {
+  const deadlineMs = performance.now() + AWAY_MS
+  for (;;) {
+    try {
+      return await attempt()
+    } catch (error) {
+      if (!(error instanceof LogUnavailableError) || performance.now() > deadlineMs) throw error
+      await sleep(1_000)
+    }
   }
 }
 

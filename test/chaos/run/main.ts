@@ -9,6 +9,7 @@ import { untilEmpty, untilPresent, untilWell } from './drain.ts'
 import type { Check } from './judge/check.ts'
 import { judgeJournal } from './judge/journal.ts'
 import { judgeLedger } from './judge/ledger.ts'
+import { endedByThemselves, judgeCheckpoints } from './judge/logs.ts'
 import { judgePanel } from './judge/panel.ts'
 import { judgeRows, judgeWithOracle } from './judge/positions.ts'
 import { judgeSilences } from './judge/silences.ts'
@@ -84,7 +85,7 @@ async function judge(platform: ChaosPlatform, broker: string, seed: number, reco
     if (hasPython) checks.push(await judgeWithOracle(root, log, seed))
     await platform.stopPart('stream-stock-shuffle')
     if (hasPython) checks.push(...(await judgeAlerts(log)))
-    checks.push(...(await judgeStoredStock(log, pool)))
+    checks.push(...(await judgeStoredStock(log, pool)), judgeCheckpoints(platform.folder))
     return checks
   } finally {
     await pool.close()
@@ -96,43 +97,54 @@ async function main(): Promise<number> {
   for (const name of OUTSIDE) delete process.env[name]
   const broker = chooseBroker(wanted.broker)
   process.env.KM0_BROKER = broker
-  const seconds = wanted.minutes * 60
-  const schedule = scheduleOf(wanted.seed, seconds, wanted.vans)
+  const schedule = scheduleOf(wanted.seed, wanted.minutes * 60, wanted.vans)
   announce(wanted, schedule, broker)
   await buildPrograms(root)
-  const platform = await ChaosPlatform.start({ root, seed: wanted.seed, vans: wanted.vans, schedule })
-  let failed = 1
-  let checks: Check[] = []
-  let ended = false
+  let running: ChaosPlatform | null = null
+  const stopping = new AbortController()
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.once(signal, () => {
-      if (!ended) void platform.close(true).finally(() => process.exit(1))
+      stopping.abort()
+      void running?.close(wanted.keep).finally(() => process.exit(1))
     })
   }
-  try {
-    say(`The platform runs: ${platform.url}, data and logs in ${platform.folder}`)
-    if (platform.disk.kind !== 'tmpfs')
-      say(
-        `no disk of its own can be mounted here: a full disk is ${platform.disk.kind === 'none' ? 'left out' : 'a folder that may not be written'}`,
-      )
-    await untilPresent(platform)
-    const { recoveries, left } = await runSchedule(platform, schedule, wanted.seed, seconds, say)
-    if (left > 0) say(`${left} of ${schedule.cards.length} faults were left out: recoveries took their time`)
-    say('Draining and judging')
-    checks = await judge(platform, broker, wanted.seed, recoveries)
-    for (const { name, passed, detail } of checks) say(`${passed ? '✓' : '✗'} ${name}: ${detail}`)
-    say('')
-    for (const line of recoveryTable(recoveries)) say(line)
-    say('')
-    failed = checks.filter(({ passed }) => !passed).length
-  } finally {
-    const keep = wanted.keep || failed > 0
-    ended = true
-    await platform.close(keep)
-    if (keep) say(`data and logs are kept in ${platform.folder}`)
-  }
+  const platform = await ChaosPlatform.start({ root, seed: wanted.seed, vans: wanted.vans, schedule, signal: stopping.signal })
+  running = platform
+  const checks = await runAndJudge(platform, schedule, wanted, broker).catch((error: Error): Check[] => {
+    say(`✗ the run itself: ${error.stack ?? error.message}`)
+    return [{ name: 'the run itself', passed: false, detail: error.message }]
+  })
+  const failed = checks.filter(({ passed }) => !passed).length
+  const keep = wanted.keep || failed > 0
+  running = null
+  await platform.close(keep)
+  if (keep) say(`data and logs are kept in ${platform.folder}`)
   say(`${checks.length - failed} passed, ${failed} failed`)
   return failed > 0 ? 1 : 0
 }
 
-process.exit(await main())
+async function runAndJudge(platform: ChaosPlatform, schedule: Schedule, { seed, minutes }: ChaosOptions, broker: string): Promise<Check[]> {
+  say(`The platform runs: ${platform.url}, data and logs in ${platform.folder}`)
+  if (platform.disk.kind === 'read-only') say('no disk can be mounted here: for a full disk the folder is made read-only')
+  if (platform.disk.kind === 'none') say('no disk can be mounted here: a full disk is left out')
+  await untilPresent(platform)
+  const { recoveries, left } = await runSchedule(platform, schedule, seed, minutes * 60, say)
+  if (left > 0) say(`${left} of ${schedule.cards.length} faults were left out: recoveries took their time`)
+  say('Draining and judging')
+  const checks = await judge(platform, broker, seed, recoveries)
+  const ended = endedByThemselves(platform.folder)
+  if (ended.length > 0) say(`Ended by themselves, and were started again: ${ended.join(', ')}`)
+  for (const { name, passed, detail } of checks) say(`${passed ? '✓' : '✗'} ${name}: ${detail}`)
+  say('')
+  for (const line of recoveryTable(recoveries)) say(line)
+  say('')
+  return checks
+}
+
+try {
+  process.exit(await main())
+} catch (error) {
+  say(`chaos: ${error instanceof Error ? (error.stack ?? error.message) : error}`)
+  say('0 passed, 1 failed')
+  process.exit(1)
+}

@@ -23,6 +23,8 @@ export interface ChaosPlatformOptions {
   readonly seed: number
   readonly vans: number
   readonly schedule: Schedule
+  /** Aborted when the start is to end. */
+  readonly signal: AbortSignal
 }
 
 export class ChaosPlatform {
@@ -34,7 +36,6 @@ export class ChaosPlatform {
   readonly #options: ChaosPlatformOptions
   readonly #guard: Guard
   readonly #platform: Platform
-  readonly #stopping = new AbortController()
   readonly #healthUrls = new Map<string, string>()
   #hopeless: string | null = null
   #url = ''
@@ -60,7 +61,7 @@ export class ChaosPlatform {
       start: { help: false, demo: true, reset: false, yes: true, play: null, speed: '60', port: ports.panel, dataDir: this.folder },
       guard: this.#guard,
       say: (line) => this.#note(line),
-      signal: this.#stopping.signal,
+      signal: options.signal,
       onHopeless: (reason) => {
         this.#hopeless = reason
       },
@@ -143,7 +144,6 @@ export class ChaosPlatform {
 
   /** Stops everything; removes data and logs unless they are to be kept. */
   async close(keep: boolean): Promise<void> {
-    this.#stopping.abort()
     this.disk.free()
     await this.#platform.stop(STOP_WITHIN_MS).catch((error: Error) => this.#note(error.message))
     await Promise.all(Object.values(this.wires).map((wire) => wire.close()))

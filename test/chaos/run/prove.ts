@@ -69,7 +69,7 @@ async function run(seed: number): Promise<Run> {
   }
   await new Promise((resolve) => child.once('close', resolve))
   // The start of services and the table are left out: the one is the same each time, the other stands above for all.
-  const kept = said.split('\n').filter((line) => /^(chaos: |\d\d:\d\d {2}|\d+ of \d+ faults|[✓✗] .+: |\d+ passed, )/.test(line))
+  const kept = said.split('\n').filter((line) => /^(chaos: |\d\d:\d\d {2}|\d+ of \d+ faults|Ended by|[✓✗] .+: |\d+ passed, )/.test(line))
   return { seed, circumstances: `commit ${commit}, load ${loadavg()[1]?.toFixed(1)}`, output: kept.join('\n') }
 }
 

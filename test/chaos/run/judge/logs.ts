@@ -1,0 +1,27 @@
+// What the programs said of themselves.
+import { readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { Check } from './check.ts'
+
+const DAMAGED = '"msg":"a checkpoint is damaged'
+const BY_ITSELF = /^\S+ (\S+) ended \(exit (\d+)\)/gm
+
+/** No program found a checkpoint damaged: no fault of ours damages any, so one that is was stored so. */
+export function judgeCheckpoints(folder: string): Check {
+  const logs = join(folder, 'logs')
+  const found = readdirSync(logs).flatMap((name) => {
+    const count = readFileSync(join(logs, name), 'utf8').split(DAMAGED).length - 1
+    return count === 0 ? [] : [`${count} in ${name}`]
+  })
+  return { name: 'no checkpoint was found damaged', passed: found.length === 0, detail: found.length === 0 ? 'none' : found.join(', ') }
+}
+
+/** Programs that ended without a signal, as `2 × fleet (exit 1)`. That may be right: what cannot go on ends and is started again. */
+export function endedByThemselves(folder: string): string[] {
+  const counts = new Map<string, number>()
+  for (const [, name, code] of readFileSync(join(folder, 'launcher.log'), 'utf8').matchAll(BY_ITSELF)) {
+    const what = `${name} (exit ${code})`
+    counts.set(what, (counts.get(what) ?? 0) + 1)
+  }
+  return [...counts].map(([what, count]) => `${count} × ${what}`)
+}
