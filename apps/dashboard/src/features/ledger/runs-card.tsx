@@ -1,6 +1,6 @@
 'use client'
 
-import type { LedgerRunView } from '@km0/contracts/ledger-panel'
+import type { LedgerRunView, LedgerView } from '@km0/contracts/ledger-panel'
 import { useFormatter, useTranslations } from 'next-intl'
 import { useState } from 'react'
 import { shortAge } from '../feed/durations.ts'
@@ -8,13 +8,13 @@ import { DAY_AND_CLOCK } from '../feed/time-formats.ts'
 import { postJson } from '../operator/post-json.ts'
 import card from '../shell/card.module.css'
 import form from '../shell/form.module.css'
+import type { Polled } from '../shell/use-polled.ts'
 import { AskForm } from './ask-form.tsx'
 import styles from './ledger.module.css'
 import { openRuns } from './prepare-ledger.ts'
-import type { LiveLedger } from './use-ledger.ts'
 
 export interface RunsCardProps {
-  readonly live: LiveLedger
+  readonly live: Polled<LedgerView>
   /** Run whose report is shown. */
   readonly chosen: number | null
   readonly onChoose: (id: number | null) => void
