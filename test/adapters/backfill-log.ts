@@ -63,16 +63,17 @@ export async function fillLake(writer: LakeWriter, records: readonly LogRecord[]
 
 /** Runs the live job over a log, stores its rows, and puts its late side output into the lake. */
 export async function runLiveInto(serving: Serving, writer: LakeWriter, records: readonly LogRecord[]): Promise<void> {
-  const late: { key: string; value: string; timestampMs: number }[] = []
+  const late: { key: string; value: string; timestampMs: number; headers: Record<string, string> }[] = []
   for (const partition of new Set(records.map((record) => record.partition))) {
     const host = createPositionsHost(DEFAULT_POSITIONS_SETTINGS)
     const results: { offset: number; key: string | null; value: Buffer; headers: Record<string, string> }[] = []
     for (const record of records.filter((one) => one.partition === partition)) {
       feed(host, record)
       for (const emission of host.drain()) {
-        if (emission.output === 'tardans') late.push({ key: emission.key ?? '', value: emission.value, timestampMs: record.timestampMs })
-        if (emission.output !== 'panell') continue
         const headers = encodeSource({ epoch: 1, partition, offset: record.offset })
+        if (emission.output === 'tardans')
+          late.push({ key: emission.key ?? '', value: emission.value, timestampMs: record.timestampMs, headers })
+        if (emission.output !== 'panell') continue
         results.push({ offset: results.length, key: emission.key, value: Buffer.from(emission.value), headers })
       }
     }
@@ -82,6 +83,14 @@ export async function runLiveInto(serving: Serving, writer: LakeWriter, records:
       await serving.applyPanelBatch({ topic: TOPICS.panel.name, partition, nextOffset, clusterId: 'test', records: some, writtenAtMs: 0 })
     }
   }
+  await serving.applyLateBatch({
+    topic: TOPICS.late.name,
+    partition: 0,
+    nextOffset: late.length,
+    clusterId: 'test',
+    records: late.map(({ key, value, headers }, offset) => ({ offset, key, value: Buffer.from(value), headers })),
+    writtenAtMs: 0,
+  })
   const maker = rowMaker(LATE_POSITIONS, 1, DEFAULT_POSITIONS_SETTINGS)
   const rows = late.map(({ key, value, timestampMs }, offset) =>
     maker.row({ partition: 0, offset, timestampMs, key, value: Buffer.from(value), headers: {} }),

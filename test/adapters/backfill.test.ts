@@ -1,3 +1,5 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { BackfillDifference, BackfillPreview, BackfillRequest, BatchRow } from '@km0/contracts'
 import { JOB_KINDS, planResult } from '@km0/contracts/backfill-payload'
 import { QUEUES } from '@km0/contracts/queues'
@@ -9,7 +11,7 @@ import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { type LogRecord, MINUTE, runBatch } from '../laws/driver.ts'
 import { fillLake, HOUR, logOf, runLiveInto } from './backfill-log.ts'
-import { BatchProcess, buildBatch, until } from './batch-process.ts'
+import { BatchProcess, buildBatch, killedRun, until } from './batch-process.ts'
 import { lakeMissing, lakeSettings } from './lake-folders.ts'
 
 let services: TestServices<{ postgres: true; redis: true }>
@@ -26,6 +28,8 @@ let records: LogRecord[]
 /** 14 September 2026 in Madrid: from 22:00 UTC of the 13th to 22:00 of the 14th. */
 const DAY = Date.UTC(2026, 8, 13, 22)
 const SCHEMA = 'lake_backfill'
+/** Small pieces, so that a run has many; two tries, so that a failure is soon one. */
+const PIECES = { KM0_BATCH_PIECE_POINTS: '100', KM0_BATCH_ATTEMPTS: '2' }
 const actor = { id: 'anna', name: 'Anna', roles: ['analyst'] }
 const by = () => ({ actor, reason: 'the night run', atMs: Date.now() })
 const at = (hour: number, minute = 0) => DAY + hour * HOUR + minute * MINUTE
@@ -61,7 +65,7 @@ beforeAll(async () => {
   await fillLake(writer, records)
   await runLiveInto(serving, writer, records)
   queue = openQueue({ redisUrl: services.redis.url, queue: QUEUES.backfills, onError: () => undefined })
-  batch = await BatchProcess.start(services, SCHEMA, { KM0_BATCH_PIECE_POINTS: '300' })
+  batch = await BatchProcess.start(services, SCHEMA, PIECES)
 })
 afterAll(async () => {
   await batch?.stop()
@@ -210,3 +214,89 @@ it('new late data makes a new version; the same data twice at once is one', { ti
   const some = records.filter(({ text }) => text?.includes('furgoneta-5'))
   expect(await stored(newer.version, request)).toEqual(expected(runBatch(some, request)))
 })
+
+/** Makes each piece that holds this van do something before its row of distance by hour is stored. */
+async function whenStoring(van: string, sql: string): Promise<void> {
+  await pool.query(`create or replace function km0.test_hook() returns trigger language plpgsql as $$ begin ${sql}; return new; end $$`)
+  await pool.query(
+    `create trigger test_hook before insert on km0.version_travel for each row when (new.van = '${van}') execute function km0.test_hook()`,
+  )
+}
+const unhook = () => pool.query('drop trigger test_hook on km0.version_travel')
+const doneAt = async (version: number) =>
+  (await pool.query('select piece, done_at_ms::float8 as at from km0.version_piece where version = $1 and done order by piece', [version]))
+    .rows
+
+it('is cancelled at once, and goes on with what is missing', { timeout: 120_000 }, async (test) => {
+  test.skip(missing !== null, missing ?? '')
+  const request = { ...day, toMs: at(23) }
+  const gate = await pool.connect()
+  await gate.query('select pg_advisory_lock(42)')
+  await whenStoring('furgoneta-5', 'perform pg_advisory_xact_lock_shared(42)')
+  const { version } = planResult.parse(await queue.call(JOB_KINDS.plan, { request, actor, reason: 'test' }, 60_000))
+  await until('only pieces of furgoneta-5 are left', async () => {
+    const open = await store.openPieces(version)
+    return open.length > 0 && open.every(({ owners }) => owners.includes('furgoneta-5'))
+  })
+  const before = await doneAt(version)
+  expect(before.length).toBeGreaterThan(0)
+  const workers = batch.workers()
+  expect(workers.length).toBeGreaterThan(0)
+  expect(await store.cancel(version, Date.now())).toBe(true)
+  await until('a process that worked on it is gone', () => workers.some((pid) => !batch.workers().includes(pid)), 10_000)
+  expect((await store.read(version))?.state).toBe('cancelled')
+  await gate.query('select pg_advisory_unlock(42)')
+  gate.release()
+  await unhook()
+  expect(await run(request)).toEqual({ version, isNew: false })
+  expect((await doneAt(version)).filter(({ piece }) => before.some((row) => row.piece === piece))).toEqual(before)
+  expect(await stored(version, request)).toEqual(expected(runBatch(records, request)))
+})
+
+it('a full disk is a clear failure that changes nothing of what is served', { timeout: 120_000 }, async (test) => {
+  test.skip(missing !== null, missing ?? '')
+  const request = { ...day, toMs: at(22) }
+  const before = await stored('served', day)
+  await whenStoring('furgoneta-5', `raise exception 'could not extend file "base/1": No space left on device' using errcode = '53100'`)
+  await expect(run(request)).rejects.toThrow(/a disk is full .* make room .* run the backfill again. What is served has not changed/)
+  expect(await stored('served', day)).toEqual(before)
+  const [view] = await store.list(1)
+  await expect(store.publish(view?.id ?? 0, by())).rejects.toThrow(/is failed: run the backfill again/)
+  await unhook()
+  const { version } = await run(request)
+  expect(version).toBe(view?.id)
+  expect(await stored(version, request)).toEqual(expected(runBatch(records, request)))
+})
+
+it('kill -9 of workers and program, a queue that has lost its jobs, a store that restarts: the rows are there once', {
+  timeout: 180_000,
+}, async (test) => {
+  test.skip(missing !== null, missing ?? '')
+  const truth = (request: BackfillRequest) => expected(runBatch(records, request))
+  const killed = { ...day, toMs: at(21) }
+  const first = await killedRun({ seed: 1, kills: 4, batch: () => batch, restart, run: () => run(killed) })
+  expect(await stored(first.version, killed)).toEqual(truth(killed))
+
+  const unqueued = { ...day, toMs: at(20) }
+  const running = planResult.parse(await queue.call(JOB_KINDS.plan, { request: unqueued, actor, reason: 'test' }, 60_000))
+  await services.redis.kill9()
+  await rm(join(services.dataDir, 'redis'), { recursive: true })
+  await services.restart('redis')
+  await until('the version is complete', async () => (await store.read(running.version))?.state === 'ready')
+  expect(await stored(running.version, unqueued)).toEqual(truth(unqueued))
+
+  const restarted = { ...day, toMs: at(19) }
+  const interrupted = planResult.parse(await queue.call(JOB_KINDS.plan, { request: restarted, actor, reason: 'test' }, 60_000))
+  await services.postgres.stop()
+  await services.restart('postgres')
+  await until('the version is complete', async () => {
+    const view = await store.read(interrupted.version).catch(() => null)
+    if (view?.state === 'failed') throw new Error(view.error ?? '')
+    return view?.state === 'ready'
+  })
+  expect(await stored(interrupted.version, restarted)).toEqual(truth(restarted))
+})
+
+async function restart(): Promise<void> {
+  batch = await BatchProcess.start(services, SCHEMA, PIECES)
+}

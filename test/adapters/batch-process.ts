@@ -81,3 +81,44 @@ export async function until(what: string, condition: () => boolean | Promise<boo
     await sleep(20)
   }
 }
+
+export interface KilledRun<T> {
+  readonly seed: number
+  readonly kills: number
+  readonly batch: () => BatchProcess
+  /** Starts the program again after it was killed. */
+  readonly restart: () => Promise<void>
+  readonly run: () => Promise<T>
+}
+
+/** Runs something while worker processes, and now and then the program, are killed with -9 at random. */
+export async function killedRun<T>({ seed, kills, batch, restart, run }: KilledRun<T>): Promise<T> {
+  let isOver = false
+  const running = run().finally(() => {
+    isOver = true
+  })
+  // Handled below; until then it is nobody's.
+  running.catch(() => undefined)
+  let random = seed
+  for (let kill = 0; kill < kills && !isOver; kill += 1) {
+    random = (random * 48_271) % 2_147_483_647
+    await sleep(random % 400)
+    if (kill % 4 === 3) {
+      await batch().kill9()
+      await restart()
+      continue
+    }
+    const workers = batch().workers()
+    const pid = workers[random % Math.max(1, workers.length)]
+    if (pid !== undefined) killOne(pid)
+  }
+  return running
+}
+
+function killOne(pid: number): void {
+  try {
+    process.kill(pid, 'SIGKILL')
+  } catch {
+    // It has ended by itself.
+  }
+}
