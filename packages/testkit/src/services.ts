@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { type Broker, type BrokerOptions, startBroker } from '@km0/infra/embedded/broker'
 import { startGuard } from '@km0/infra/embedded/guard'
 import { type Kafka, type KafkaOptions, startKafka } from '@km0/infra/embedded/kafka'
+import { startMosquitto } from '@km0/infra/embedded/mosquitto'
 import { type ObjectStoreOptions, type ObjectStoreServer, startObjectStore } from '@km0/infra/embedded/object-store'
 import { type Postgres, type PostgresOptions, startPostgres } from '@km0/infra/embedded/postgres'
 import { type Redis, type RedisOptions, startRedis } from '@km0/infra/embedded/redis'
@@ -55,7 +56,7 @@ function checkpointsIn({ port, bucket, keyId, secret }: ObjectStoreServer): Reco
 }
 
 /**
- * Starts real services on random ports of 127.0.0.1 with data in a temporary folder. Call `stop()` in afterAll;
+ * Starts real services (KM0_BROKER=mosquitto: with that as MQTT broker) on random ports of 127.0.0.1 with data in a temporary folder. Call `stop()` in afterAll;
  * when the test process dies without it, a guard process stops the services and removes the folder.
  */
 export async function startServices<const Wish extends ServicesWanted>(wish: Wish): Promise<TestServices<Wish>> {
@@ -65,11 +66,13 @@ export async function startServices<const Wish extends ServicesWanted>(wish: Wis
   const inside = (name: string) => ({ dataDir: join(dataDir, name), guard })
   const [kafka, postgres, redis, mqtt] = [asOptions(wish.kafka), asOptions(wish.postgres), asOptions(wish.redis), asOptions(wish.mqtt)]
   const s3 = asOptions(wish.s3)
+  // The same tests on another broker.
+  const startMqtt = process.env.KM0_BROKER === 'mosquitto' ? startMosquitto : startBroker
   const results = await Promise.allSettled([
     kafka && startKafka({ ...inside('kafka'), heapMib: 384, ...kafka }),
     postgres && startPostgres({ ...inside('postgres'), fsync: false, ...postgres }),
     redis && startRedis({ ...inside('redis'), ...redis }),
-    mqtt && startBroker({ ...inside('mqtt'), ...mqtt }),
+    mqtt && startMqtt({ ...inside('mqtt'), ...mqtt }),
     s3 && startObjectStore({ ...inside('s3'), ...s3 }),
   ])
   const failure = results.find((result) => result.status === 'rejected')
