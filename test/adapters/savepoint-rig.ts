@@ -118,8 +118,8 @@ export class SavepointRig {
     await producer.close()
   }
 
-  async startJob(): Promise<StreamProcess> {
-    this.#job = await StreamProcess.start('positions', this.#environment)
+  async startJob(environment: Readonly<Record<string, string>> = {}): Promise<StreamProcess> {
+    this.#job = await StreamProcess.start('positions', { ...this.#environment, ...environment })
     return this.#job
   }
 

@@ -43,7 +43,8 @@ describe('savepoints of a job on a real log', () => {
   it('go into more partitions, and the rows are those of a job that never stopped', async () => {
     const early = await rig.savepoint('restore first --partitions 9')
     expect(early).toMatchObject({ code: 2, said: expect.stringMatching(/records that came after the savepoint first/) })
-    expect((await rig.savepoint('create drained --wait 10')).code).toBe(0)
+    const drained = await rig.savepoint('create drained --wait 10')
+    expect(drained.code, drained.said).toBe(0)
     const grown = await rig.savepoint('restore drained --partitions 9')
     expect(grown.out, grown.said).toMatch(/epoch 3 .*\n.*has 9 partitions now/)
     expect(await rig.log.partitionCount(TOPICS.panel.name)).toBe(9)

@@ -1,6 +1,8 @@
 import { openObjects, readEpoch } from '@km0/checkpoints'
 import { checkpointEnvironment } from '@km0/checkpoints/environment'
+import { TOPICS } from '@km0/contracts'
 import { startServices, type TestServices } from '@km0/testkit/services'
+import { Kafka, logLevel } from 'kafkajs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { end, expectedRows, lastOf, OLD_PARTITIONS, part, SavepointRig } from '../adapters/savepoint-rig.ts'
 import { until } from '../chaos/stream-process.ts'
@@ -54,11 +56,14 @@ describe.skipIf(services === null)('a job whose checkpoints are in an object sto
       await rig.beat(lastOf(1))
       return (await job.health()).parts.checkpoints?.status === 'ok'
     })
+    await rig.beat(lastOf(1) + 1_000)
+    await rig.applied(lastOf(1) + 1_000)
     await rig.stopJob()
   })
 
   it('is restored into more partitions, then into fewer of a new topic', async () => {
-    expect((await rig.savepoint('create drained --wait 10')).code).toBe(0)
+    const drained = await rig.savepoint('create drained --wait 10')
+    expect(drained.code, drained.said).toBe(0)
     const grown = await rig.savepoint('restore drained --partitions 9')
     expect(grown.out, grown.said).toMatch(/epoch 2 .*\n.*has 9 partitions now/)
     await rig.write(part(2), 9)
@@ -89,5 +94,23 @@ describe.skipIf(services === null)('a job whose checkpoints are in an object sto
     expect((await rig.savepoint('delete of-four')).said).toMatch(/there is no savepoint of-four/)
     const { out } = await rig.savepoint('list')
     expect(out.split('\n').map((line) => line.split(' ')[0])).toEqual(['name', 'drained', 'first', 'of-nine', ''])
+  })
+
+  it('begins at the log’s start without a checkpoint, and tells the hole that retention has left', async () => {
+    const admin = new Kafka({ brokers: [services?.kafka.brokers ?? ''], logLevel: logLevel.NOTHING }).admin()
+    await admin.connect()
+    // kafkajs asks this of the broker only for topics that it has heard of.
+    await admin.fetchTopicOffsets(TOPICS.positions.name)
+    await admin.deleteTopicRecords({ topic: TOPICS.positions.name, partitions: [{ partition: 2, offset: '50' }] })
+    await admin.disconnect()
+    const job = await rig.startJob({ KM0_CHECKPOINTS: 's3://km0-test/lost' })
+    await rig.applied(end.atMs, 4)
+    const { log, checkpoints } = (await job.health()).parts
+    expect(checkpoints).toEqual({ status: 'ok', detail: 's3://km0-test/lost' })
+    expect(log).toMatchObject({
+      status: 'degraded',
+      detail: expect.stringMatching(/^partition 2: retention has deleted the records 0 to 49 .* pnpm km0 backfill --to 20/),
+    })
+    await rig.stopJob()
   })
 })

@@ -2,7 +2,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { AddressesError, findBrokers, findDatabaseUrl } from './addresses.ts'
+import { AddressesError, findBrokers, findCheckpoints, findDatabaseUrl } from './addresses.ts'
 
 let folder: string
 beforeEach(() => {
@@ -25,6 +25,7 @@ describe('addresses of a platform', () => {
     run('play-day', process.pid, '127.0.0.1:7')
     expect(findBrokers({ KAFKA_BROKERS: '' }, folder)).toEqual(['127.0.0.1:7'])
     expect(findDatabaseUrl({}, folder)).toBe('postgres://play-day')
+    expect(findCheckpoints(folder)).toBe(join(folder, 'play-day', 'checkpoints'))
   })
 
   it('are not those of a platform that is gone, nor of a file that is half written', () => {
