@@ -6,6 +6,9 @@ import { requireSameVersion, type VersionCheck } from './pipeline-version.ts'
 import type { ResultDelivery } from './result-delivery.ts'
 import type { Role, StreamProgram } from './role.ts'
 
+/** Shorter than the session of a group's member. */
+const EPOCH_KNOWN_FOR_MS = 2_000
+
 const ONE_MACHINE =
   'checkpoints are in a folder, which only this machine sees unless it is a shared one: no instance on another machine can go on from them'
 
@@ -38,13 +41,25 @@ export async function openCheckpoints(
   else program.log.warn({ place, epoch, clusterId }, ONE_MACHINE)
   await requireSameVersion({ store, pipeline, epoch, setting, version, tryRestore: (snapshot) => tryRestore(snapshot, epoch) })
   const intervalMs = settings.KM0_CHECKPOINT_INTERVAL_MS
-  const epochInForce = async () => {
+  const epochInForce = remembered(async () => {
     const known = await readEpoch(objects)
     return known === null ? epoch : pipelineEpoch(known, pipeline, version)
-  }
+  })
   const detail = shared ? place : `${place}: ${ONE_MACHINE}`
   const checkpointer = new Checkpointer({ pipeline, store, epoch, epochInForce, intervalMs, keep, detail, metrics, log: program.log })
   return { checkpointer, epoch }
+}
+
+/**
+ * Asks once for all partitions that store their state about the same time. What was known before this process stood still is forgotten: for
+ * a restore the group must be without members, and a member is one for longer than this.
+ */
+function remembered<T>(ask: () => Promise<T>): () => Promise<T> {
+  let known: { readonly answer: T; readonly atMs: number } | null = null
+  return async () => {
+    if (known === null || Date.now() - known.atMs > EPOCH_KNOWN_FOR_MS) known = { atMs: Date.now(), answer: await ask() }
+    return known.answer
+  }
 }
 
 /** A result goes to the partition of its source, so the topics of results need as many. Rejects with what to do when one has fewer. */
