@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { Backoff } from './backoff.ts'
 
-const settings = { firstMs: 1_000, capMs: 30_000, wellAfterMs: 60_000 }
+const settings = { quickMs: 100, firstMs: 1_000, capMs: 30_000, wellAfterMs: 60_000 }
 
 it('doubles the wait up to the cap', () => {
   const backoff = new Backoff(settings)
@@ -9,10 +9,11 @@ it('doubles the wait up to the cap', () => {
   expect(backoff.inARow).toBe(7)
 })
 
-it('begins anew after a life that was long enough', () => {
+it('starts a part that was well again at once, and waits when it crashes over that', () => {
   const backoff = new Backoff(settings)
   backoff.crashed(10)
   backoff.crashed(59_999)
-  expect(backoff.crashed(60_000)).toBe(1_000)
+  expect(backoff.crashed(60_000)).toBe(100)
   expect(backoff.inARow).toBe(1)
+  expect(backoff.crashed(10)).toBe(2_000)
 })

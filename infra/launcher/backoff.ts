@@ -1,11 +1,13 @@
 export interface BackoffSettings {
+  /** After the crash of a part that was well: it will hardly be its settings. */
+  readonly quickMs: number
   readonly firstMs: number
   readonly capMs: number
-  /** A part that lived this long was well: the next wait is the first again. */
+  /** A part that lived this long was well: it is started again at once, and crashes are counted anew. */
   readonly wellAfterMs: number
 }
 
-export const RESTART_BACKOFF: BackoffSettings = { firstMs: 1_000, capMs: 30_000, wellAfterMs: 60_000 }
+export const RESTART_BACKOFF: BackoffSettings = { quickMs: 100, firstMs: 1_000, capMs: 30_000, wellAfterMs: 60_000 }
 
 /** How long to wait before the start that follows a crash: doubled with each crash in a row, up to the cap. */
 export class Backoff {
@@ -23,8 +25,12 @@ export class Backoff {
 
   /** Counts a crash of a process that lived `livedMs`; returns the wait in ms. */
   crashed(livedMs: number): number {
-    if (livedMs >= this.#settings.wellAfterMs) this.#inARow = 0
-    const waitMs = Math.min(this.#settings.firstMs * 2 ** this.#inARow, this.#settings.capMs)
+    const { quickMs, firstMs, capMs, wellAfterMs } = this.#settings
+    if (livedMs >= wellAfterMs) {
+      this.#inARow = 1
+      return quickMs
+    }
+    const waitMs = Math.min(firstMs * 2 ** this.#inARow, capMs)
     this.#inARow += 1
     return waitMs
   }

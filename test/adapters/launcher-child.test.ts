@@ -29,7 +29,7 @@ function run(program: string, rest: Partial<ChildOptions> = {}): { child: Child;
     mayEnd: false,
     stopTimeoutMs: 2_000,
     say: (line) => said.push(line),
-    backoff: new Backoff({ firstMs: 50, capMs: 200, wellAfterMs: 60_000 }),
+    backoff: new Backoff({ quickMs: 10, firstMs: 50, capMs: 200, wellAfterMs: 60_000 }),
     ...rest,
   })
   children.push(child)
