@@ -12,7 +12,7 @@ export interface DistanceRow {
 /** Points of one van within one slide, and the steps that lead to them. Never empty. */
 export interface DistancePane extends Pane {
   readonly startMs: number
-  readonly points: FlatPoints
+  points: FlatPoints
   distanceMm: number
   jumps: number
 }
@@ -44,7 +44,10 @@ export class DistanceOperator {
     if (last === undefined || startMs > last.startMs) {
       const pane: DistancePane = { startMs, points: [eventMs, lat, lon], distanceMm: 0, jumps: 0 }
       panes.push(pane)
-      if (last !== undefined) this.count(pane, 1, last.points, last.points.length - POINT_NUMBERS, 0)
+      if (last === undefined) return true
+      this.count(pane, 1, last.points, last.points.length - POINT_NUMBERS, 0)
+      // Little comes to it any more: a copy has no room to grow, which with many vans is a good part of the memory.
+      last.points = last.points.slice()
       return true
     }
     const { points } = last

@@ -15,8 +15,8 @@ export type LiveState = FlatPoints
 
 const KEPT_POINTS = 3
 
-/** Spent points are dropped when there are as many, not one by one. */
-const SPENT_POINTS = 16
+/** Spent points are dropped when there are as many, not one by one. With many vans they are a good part of the memory. */
+const SPENT_POINTS = 6
 
 /** Newest point of each van by event time, late ones included (section 13). */
 export class LivePointOperator {

@@ -185,6 +185,8 @@ export class PositionsPartition {
     }
     const due = nextDueMs(this.operators, van, this.watermarkMsOf(van))
     this.wakeAt(van, due < Number.POSITIVE_INFINITY ? due : this.forgetAtMs(van))
+    // It may stay for days: without room to grow.
+    if (van.distance.length === 0) van.live = van.live.slice()
   }
 
   /** When to look again at a van that has nothing due: when it may be gone, but never at or before W. */

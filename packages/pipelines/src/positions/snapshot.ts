@@ -125,8 +125,9 @@ function restoreVans(line: Extract<SnapshotLine, { operator: string }>, vans: Ma
     vans.set(name, known)
     return known
   }
-  if (line.operator === 'distance') for (const [name, panes] of line.vans) vanOf(name).distance.push(...panes)
-  if (line.operator === 'live') for (const [name, points] of line.vans) vanOf(name).live.push(...points)
+  // As they were read: a copy would leave room to grow, which with many vans is a good part of the memory.
+  if (line.operator === 'distance') for (const [name, panes] of line.vans) vanOf(name).distance = panes
+  if (line.operator === 'live') for (const [name, points] of line.vans) vanOf(name).live = points
   if (line.operator === 'revisions') {
     for (const [name, rows] of line.vans) {
       const ledger = newRevisionLedger()

@@ -16,9 +16,9 @@ export interface MovedVan {
 
 /** All state of one van in one partition, by operator. */
 export interface Van extends VanName {
-  readonly distance: DistanceState
+  distance: DistanceState
   readonly signal: SignalState
-  readonly live: LiveState
+  live: LiveState
   /** Rows of closed windows that are not final yet; null until there is one. */
   revisions: RevisionLedger<DistanceRow> | null
   /** Null for a van that was always here, and once the clock has caught up. */
