@@ -74,13 +74,26 @@ async function readSignals(client: Client, scope: Scope): Promise<SignalView[]> 
   return rows
 }
 
+/**
+ * Windows that end after $1 as they are served: km0.served_distance with the bound told to the pointers too, so that those of older hours are
+ * not looked at. The hour of such a window begins after $1 − 1 h.
+ */
+const SERVED_SINCE = `select l.van, l.window_start_ms, l.window_end_ms, l.distance_mm, l.positions, l.jumps, l.displacement_mm, l.revision
+    from km0.distance_row l where l.window_end_ms > $1 and not exists (select from km0.pointer p
+      where p.kind = 'distance' and p.hour_ms > $1::bigint - 3600000 and p.owner = l.van and p.hour_ms = km0.window_hour(l.window_end_ms))
+  union all
+  select n.van, n.window_start_ms, n.window_end_ms, n.distance_mm, n.positions, n.jumps, n.displacement_mm, 0
+    from km0.pointer p join km0.version_distance n on n.version = p.version and n.van = p.owner and n.hour_ms = p.hour_ms
+      and n.window_end_ms > p.hour_ms and n.window_end_ms <= p.hour_ms + 3600000
+    where p.kind = 'distance' and p.hour_ms > $1::bigint - 3600000 and n.window_end_ms > $1`
+
 async function readDistances(client: Client, scope: Scope, afterMs: number): Promise<DistanceView[]> {
   const clause = vanScope(scope, 2)
   const { rows } = await client.query<DistanceView>(
     `select r.van, v.depot_id as "depotId", r.window_start_ms as "windowStartMs", r.window_end_ms as "windowEndMs",
        r.distance_mm as "distanceMm", r.positions, r.jumps, r.displacement_mm as "displacementMm", r.revision
-     from km0.distance_row r left join km0.van v on v.van = r.van
-     where r.window_end_ms > $1 and ${clause.sql} order by r.van, r.window_end_ms`,
+     from (${SERVED_SINCE}) r left join km0.van v on v.van = r.van
+     where ${clause.sql} order by r.van, r.window_end_ms`,
     [afterMs, ...clause.values],
   )
   return rows
