@@ -1,5 +1,5 @@
 import { DEFAULT_POSITIONS_SETTINGS, type Emission } from '@km0/contracts'
-import { type DirtyCause, dirtyHours, HOUR_MS, type MissedPoint, type SessionSpan } from '@km0/serving/dirty-hours'
+import { type DirtyCause, dirtyHours, HOUR_MS, type MissedPoint, type SessionSpan, unseenHours } from '@km0/serving/dirty-hours'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { arrivals, closed, fixes } from './arbitrary-log.ts'
@@ -146,5 +146,36 @@ describe('dirty hours', () => {
     expect([...wrong].sort()).toEqual([`furgoneta-3|${T0}`, `furgoneta-3|${T0 + HOUR_MS}`])
     expect([...wrong].every((hour) => marked(hours).has(hour))).toBe(true)
     expect(new Set(hours.map(({ van }) => van))).toEqual(new Set(['furgoneta-3']))
+  })
+
+  it('a hole in the log: every hour that a run with what was in it changes is marked', () => {
+    const hole = fc.record({ from: fc.nat(), length: fc.integer({ min: 1, max: 60 }) })
+    fc.assert(
+      fc.property(fixes, hole, (points, { from, length }) => {
+        const whole = arrivals(points, [0]).records
+        const start = from % whole.length
+        const lost = whole.slice(start, start + length)
+        const shared = (records: readonly LogRecord[]) =>
+          new Map(
+            runBatch(records)
+              .filter(({ key }) => isShared(key))
+              .map(({ key, value }) => [key, value]),
+          )
+        const before = shared(whole.filter((record) => !lost.includes(record)))
+        const spans = lost.map(({ timestampMs }) => timestampMs)
+        const [fromMs, toMs] = [Math.min(...spans), Math.max(...spans)]
+        const sessions = sessionsOf(before)
+        const hours = [...new Set(points.map(({ van }) => van))].flatMap((van) =>
+          unseenHours(
+            { van, fromMs, toMs },
+            sessions.filter((session) => session.van === van),
+            RULES,
+          ),
+        )
+        const wrong = [...differing(before, shared(whole))]
+        expect(wrong.filter((hour) => !marked(hours).has(hour))).toEqual([])
+      }),
+      { numRuns: 150 },
+    )
   })
 })

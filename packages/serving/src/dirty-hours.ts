@@ -32,9 +32,16 @@ export interface ReachRules {
 
 /**
  * What of an hour a point can change: its windows; a session that starts in it; the gap before a later point in its distance; the distance
- * of the Madrid day that ends with it.
+ * of the Madrid day that ends with it. `hole`: records that live results never saw may be of the hour.
  */
-export type DirtyCause = 'windows' | 'session' | 'gap' | 'day'
+export type DirtyCause = 'windows' | 'session' | 'gap' | 'day' | 'hole'
+
+/** A span of event time of which the log was gone before live results had it: nobody knows what was in it. */
+export interface UnseenSpan {
+  readonly van: string
+  readonly fromMs: number
+  readonly toMs: number
+}
 
 /** An hour `[hourMs, hourMs + 1 h)` of a van whose rows are not what its points say. Rows belong to it with `hourMs < fi_ms ≤ hourMs + 1 h`. */
 export interface DirtyHour {
@@ -69,7 +76,47 @@ export function dirtyHours(
     const ordered = points.sort((a, b) => a.eventMs - b.eventMs || a.partition - b.partition || a.offset - b.offset)
     found.push(...hoursOfVan(van, ordered, sessionsOf.get(van) ?? [], rules, isCovered))
   }
-  return found.sort((a, b) => (a.van < b.van ? -1 : a.van > b.van ? 1 : a.hourMs - b.hourMs))
+  return found.sort(byVanAndHour)
+}
+
+/** The hours of a van whose rows the records of an unseen span can change, in order: its windows, and the sessions that touch it. */
+export function unseenHours(
+  { van, fromMs, toMs }: UnseenSpan,
+  served: readonly SessionSpan[],
+  rules: ReachRules,
+  isClean: (hourMs: number) => boolean = () => false,
+): DirtyHour[] {
+  const hours = new Set<number>()
+  const lastMs = hourOfEnd(Math.floor((toMs + reachOf(rules)) / rules.slideMs) * rules.slideMs)
+  for (let hourMs = hourStart(fromMs); hourMs <= lastMs; hourMs += HOUR_MS) hours.add(hourMs)
+  for (const { startMs, lastMs: endMs } of served)
+    if (startMs <= toMs + rules.sessionGapMs && endMs >= fromMs - rules.sessionGapMs) hours.add(hourStart(startMs))
+  const found = [...hours].filter((hourMs) => !isClean(hourMs)).sort((a, b) => a - b)
+  return found.map((hourMs) => ({ van, hourMs, causes: new Set(['hole']), points: [] }))
+}
+
+/** Hours of several reasons as one each, by van and hour. */
+export function mergeHours(hours: readonly DirtyHour[]): DirtyHour[] {
+  const merged = new Map<string, DirtyHour>()
+  for (const hour of hours) {
+    const key = `${hour.hourMs}|${hour.van}`
+    const known = merged.get(key)
+    const both =
+      known === undefined
+        ? hour
+        : { ...known, causes: new Set([...known.causes, ...hour.causes]), points: [...known.points, ...hour.points] }
+    merged.set(key, both)
+  }
+  return [...merged.values()].sort(byVanAndHour)
+}
+
+function byVanAndHour(a: DirtyHour, b: DirtyHour): number {
+  return a.van < b.van ? -1 : a.van > b.van ? 1 : a.hourMs - b.hourMs
+}
+
+/** The point is in its own windows, and in the step to the next point, which is in that one's. */
+function reachOf({ windowSizeMs, maxSegmentMs, sessionGapMs }: ReachRules): number {
+  return windowSizeMs + Math.max(maxSegmentMs, sessionGapMs)
 }
 
 function hoursOfVan(
@@ -103,10 +150,8 @@ function hoursOfVan(
 }
 
 function markWindows(eventMs: number, rules: ReachRules, mark: (hourMs: number, cause: DirtyCause) => void): void {
-  const { windowSizeMs, slideMs } = rules
-  // The point is in its own windows, and in the step to the next point, which is in that one's.
-  const reachMs = windowSizeMs + Math.max(rules.maxSegmentMs, rules.sessionGapMs)
-  const lastMs = Math.floor((eventMs + reachMs) / slideMs) * slideMs
+  const { slideMs } = rules
+  const lastMs = Math.floor((eventMs + reachOf(rules)) / slideMs) * slideMs
   for (let endMs = (Math.floor(eventMs / slideMs) + 1) * slideMs; endMs <= lastMs; endMs += slideMs) mark(hourOfEnd(endMs), 'windows')
 }
 

@@ -5,8 +5,11 @@ import {
   dirtyHours,
   type IsCovered,
   type MissedPoint,
+  mergeHours,
   type ReachRules,
   type SessionSpan,
+  type UnseenSpan,
+  unseenHours,
 } from './dirty-hours.ts'
 import { type DirtyPiece, dirtyPieces, readSpans } from './dirty-plan.ts'
 import type { Client, Pool } from './pool.ts'
@@ -27,10 +30,16 @@ export interface DirtyQuery {
 export function readDirtyHours(pool: Pool, scope: Scope, query: DirtyQuery): Promise<DirtyHour[]> {
   return pool.transaction('begin isolation level repeatable read read only', async (client) => {
     const missed = await readMissed(client, scope, query)
-    const vans = [...new Set(missed.map(({ van }) => van))]
+    const unseen = await readUnseen(client, scope, query)
+    const vans = [...new Set([...missed, ...unseen].map(({ van }) => van))]
     const sessions = await readSessions(client, vans, query)
-    if (query.evenIfPublished === true) return dirtyHours(missed, sessions, query.rules)
-    return dirtyHours(missed, sessions, query.rules, await readCovered(client, vans, query))
+    const served = query.evenIfPublished === true ? noPointers : await readPointers(client, vans, query)
+    const hours = dirtyHours(missed, sessions, query.rules, served.isCovered)
+    const holes = unseen.flatMap((span) => {
+      const own = sessions.filter(({ van }) => van === span.van)
+      return unseenHours(span, own, query.rules, (hourMs) => served.isPublished(span.van, hourMs))
+    })
+    return holes.length === 0 ? hours : mergeHours([...hours, ...holes])
   })
 }
 
@@ -89,7 +98,13 @@ async function readSessions(client: Client, vans: readonly string[], { fromMs, t
 }
 
 /** Which kind of result tells whether a cause is taken in. */
-const KIND_OF: Readonly<Record<DirtyCause, ResultKind>> = { windows: 'distance', session: 'session', gap: 'travel', day: 'travel' }
+const KIND_OF: Readonly<Record<DirtyCause, ResultKind>> = {
+  windows: 'distance',
+  session: 'session',
+  gap: 'travel',
+  day: 'travel',
+  hole: 'distance',
+}
 
 interface PointerRow {
   owner: string
@@ -99,20 +114,47 @@ interface PointerRow {
   offsets: Readonly<Record<string, number>>
 }
 
+interface Pointers {
+  readonly isCovered: IsCovered
+  /** Whether windows and sessions of the hour are those of a version. */
+  isPublished(van: string, hourMs: number): boolean
+}
+
+const noPointers: Pointers = { isCovered: () => false, isPublished: () => false }
+
 /**
  * A published version holds the records before its offsets: its snapshot of the lake had them. Late points of a later epoch of the windowing job
  * may be of another log; they are not covered until a backfill is made under that epoch.
  */
-async function readCovered(client: Client, vans: readonly string[], { fromMs, toMs, rules }: DirtyQuery): Promise<IsCovered> {
+async function readPointers(client: Client, vans: readonly string[], { fromMs, toMs, rules }: DirtyQuery): Promise<Pointers> {
   const { rows } = await client.query<PointerRow>(
-    `select p.owner, p.kind, p.hour_ms as "hourMs", v.pipeline_epoch as "pipelineEpoch", v.offsets from km0.pointer p join km0.version v on v.id = p.version
+    `select p.owner, p.kind, p.hour_ms as "hourMs", v.pipeline_epoch as "pipelineEpoch", v.offsets
+     from km0.pointer p join km0.version v on v.id = p.version
      where p.kind <> 'alert' and p.owner = any($1::text[]) and p.hour_ms >= $2 and p.hour_ms <= $3`,
     [vans, fromMs - LONGEST_SESSION_MS, toMs + rules.maxGapMs],
   )
   const pointers = new Map(rows.map((row) => [`${row.kind}|${row.hourMs}|${row.owner}`, row]))
-  return (van, hourMs, cause, { epoch, partition, offset }) => {
-    const version = pointers.get(`${KIND_OF[cause]}|${hourMs}|${van}`)
-    if (version === undefined) return false
-    return epoch <= version.pipelineEpoch && offset < (version.offsets[String(partition)] ?? 0)
+  return {
+    isCovered: (van, hourMs, cause, { epoch, partition, offset }) => {
+      const version = pointers.get(`${KIND_OF[cause]}|${hourMs}|${van}`)
+      if (version === undefined) return false
+      return epoch <= version.pipelineEpoch && offset < (version.offsets[String(partition)] ?? 0)
+    },
+    isPublished: (van, hourMs) => pointers.has(`distance|${hourMs}|${van}`) && pointers.has(`session|${hourMs}|${van}`),
   }
+}
+
+/**
+ * Spans without heartbeats that no bridge has told the cause of: what retention had deleted before the windowing job read it looks so. They touch
+ * the vans that were heard in the partition.
+ */
+async function readUnseen(client: Client, scope: Scope, { fromMs, toMs, vans }: DirtyQuery): Promise<UnseenSpan[]> {
+  const clause = vanScope(scope, 4)
+  const { rows } = await client.query<UnseenSpan>(
+    `select p.van, o.from_ms as "fromMs", o.to_ms as "toMs" from km0.outage o
+     join km0.live_point p on p.source_partition = o.partition left join km0.van v on v.van = p.van
+     where o.cause = 'unknown' and o.to_ms > $1 and o.from_ms < $2 and ($3::text[] is null or p.van = any($3::text[])) and ${clause.sql}`,
+    [fromMs, toMs, vans ?? null, ...clause.values],
+  )
+  return rows
 }
