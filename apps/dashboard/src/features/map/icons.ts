@@ -59,6 +59,16 @@ const cross = (context: CanvasRenderingContext2D, half: number, color: string, w
   context.lineWidth = width
   context.stroke()
 }
+const question = (context: CanvasRenderingContext2D, color: string) => {
+  context.beginPath()
+  context.arc(0, -1.3, 1.9, -Math.PI, Math.PI * 0.35)
+  context.lineTo(0, 1.2)
+  context.moveTo(0, 3.4)
+  context.lineTo(0, 3.5)
+  context.strokeStyle = color
+  context.lineWidth = 1.5
+  context.stroke()
+}
 const fill = (context: CanvasRenderingContext2D, color: string, halo: string) => {
   context.strokeStyle = halo
   context.lineWidth = 3
@@ -108,8 +118,9 @@ const DRAW: Record<MarkerIcon, Draw> = {
     cross(context, 2.2, colors.faint, 1.6)
   },
   unknown: (context, colors) => {
-    circle(context, 6)
+    circle(context, 7)
     hollow(context, colors.faint, colors.halo, [2, 2.6])
+    question(context, colors.faint)
   },
   'doubtful-moving': (context, colors) => {
     arrow(context, 0.95)

@@ -106,6 +106,11 @@ export default function MapView(props: MapViewProps) {
         <li>
           <StateIcon state="moving" doubtful /> {t('legendDoubtful')}
         </li>
+        {markers.some((marker) => marker.icon === 'unknown') && (
+          <li>
+            <StateIcon state="unknown" /> {t('legendUnknown')}
+          </li>
+        )}
       </ul>
     </div>
   )
