@@ -1,11 +1,12 @@
 import { parseArgs } from 'node:util'
 import { EVERYTHING } from '@km0/contracts'
+import { lakeHoles, POSITIONS } from '@km0/lake'
 import { parseEnvironment } from '@km0/runtime'
 import { type DirtyHour, type DirtyPiece, type DirtyPlan, openServing } from '@km0/serving'
 import { z } from 'zod'
 import { findDatabaseUrl } from './addresses.ts'
 import { type Command, CommandError } from './command.ts'
-import { instantOf } from './lake-open.ts'
+import { instantOf, withLake } from './lake-open.ts'
 import { asTable } from './lake-sql.ts'
 import { pipelineRules } from './pipeline-rules.ts'
 
@@ -44,6 +45,7 @@ export const dirty: Command = {
     if (fromMs >= toMs) throw new CommandError('--from must be before --to')
     const plan = await readPlan({ fromMs, toMs: Math.min(toMs, Date.now() + DAY_MS) }, values.van)
     const expectedMs = expectedTime(plan)
+    await warnOfHoles()
     process.stdout.write(values.json ? asJson(plan, expectedMs) : asText(plan, expectedMs, values.hours))
     return plan.hours.length === 0 ? 0 : 1
   },
@@ -57,6 +59,20 @@ async function readPlan(range: { fromMs: number; toMs: number }, vans: readonly 
     return await serving.readDirtyPlan(EVERYTHING, { ...range, rules, ...(vans === undefined ? {} : { vans }) })
   } finally {
     await serving.close()
+  }
+}
+
+/** Hours in which the lake itself misses records: a backfill would take away what live had. Without a lake there is nothing to say. */
+async function warnOfHoles(): Promise<void> {
+  try {
+    const holes = (await withLake(true, lakeHoles)).filter(({ table, fromOffset }) => table === POSITIONS.name && fromOffset > 0)
+    for (const { partition, fromOffset, toOffset, foundMs } of holes)
+      process.stderr.write(
+        `the lake has a hole: partition ${partition}, offsets ${fromOffset} to ${toOffset - 1}, found ${new Date(foundMs).toISOString()}. ` +
+          'A backfill of the hours that were in it would take away what live results hold.\n',
+      )
+  } catch (error) {
+    if (!(error instanceof CommandError)) throw error
   }
 }
 

@@ -68,6 +68,11 @@ export async function lakeStatus(lake: Lake): Promise<LakeStatus> {
   )
 }
 
+/** Records that Kafka had deleted before the lake had them. */
+export function lakeHoles(lake: Lake): Promise<HoleStatus[]> {
+  return lake.use(holesOf)
+}
+
 async function rowsOf(connection: LakeConnection, table: LakeTable): Promise<Omit<TableStatus, 'files' | 'bytes'>> {
   const [row] = await connection.all<{ rows: number; days: number; first: string | null; last: string | null }>(
     `SELECT count(*)::DOUBLE AS rows, count(DISTINCT event_day)::INTEGER AS days, min(event_day)::VARCHAR AS first, max(event_day)::VARCHAR AS last
