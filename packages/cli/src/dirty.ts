@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util'
 import { EVERYTHING } from '@km0/contracts'
 import { lakeHoles, POSITIONS } from '@km0/lake'
 import { parseEnvironment } from '@km0/runtime'
-import { type DirtyHour, type DirtyPiece, type DirtyPlan, openServing } from '@km0/serving'
+import { type DirtyHour, type DirtyPiece, type DirtyPlan, openBackfills, openServing } from '@km0/serving'
 import { z } from 'zod'
 import { findDatabaseUrl } from './addresses.ts'
 import { type Command, CommandError } from './command.ts'
@@ -14,7 +14,7 @@ const DAY_MS = 86_400_000
 const DEFAULT_DAYS = 7
 
 const environment = z.object({
-  /** How many rows of the lake a backfill computes in a second, start to published. */
+  /** How many rows of the lake a backfill computes in a second, while no run has shown it. */
   KM0_BACKFILL_ROWS_PER_SECOND: z.coerce.number().positive().default(400_000),
   /** What each piece of one costs besides. */
   KM0_BACKFILL_PIECE_MS: z.coerce.number().min(0).default(500),
@@ -28,7 +28,8 @@ export const dirty: Command = {
   A late point (tard) or one that live results hold in part (parcial) makes the hours dirty whose rows it can change: those of its windows and of
   the next point's, and those in which the sessions begin that it belongs to or touches. What a published backfill has taken in is clean.
   Prints the smallest backfill that leaves nothing dirty, piece by piece, with the points that it brings in, the rows that it reads and the
-  time that it takes (KM0_BACKFILL_ROWS_PER_SECOND, default 400000; KM0_BACKFILL_PIECE_MS, default 500).
+  time that it takes: by the rate of the newest large runs, or KM0_BACKFILL_ROWS_PER_SECOND (400000) while there was none; KM0_BACKFILL_PIECE_MS
+  (500) for each piece.
   --from, --to  event time of the late points; default: the last ${DEFAULT_DAYS} days and all that is newer
   --hours       each (hour, van) too
   Exit code: 0 nothing is dirty, 1 something is.
@@ -44,7 +45,7 @@ export const dirty: Command = {
     const toMs = values.to === undefined ? Number.MAX_SAFE_INTEGER : instantOf('to', values.to)
     if (fromMs >= toMs) throw new CommandError('--from must be before --to')
     const plan = await readPlan({ fromMs, toMs: Math.min(toMs, Date.now() + DAY_MS) }, values.van)
-    const expectedMs = expectedTime(plan)
+    const expectedMs = await expectedTime(plan)
     await warnOfHoles()
     process.stdout.write(values.json ? asJson(plan, expectedMs) : asText(plan, expectedMs, values.hours))
     return plan.hours.length === 0 ? 0 : 1
@@ -76,9 +77,15 @@ async function warnOfHoles(): Promise<void> {
   }
 }
 
-function expectedTime({ rowsToRead, pieces }: DirtyPlan): number {
-  const { KM0_BACKFILL_ROWS_PER_SECOND: rate, KM0_BACKFILL_PIECE_MS: eachMs } = parseEnvironment(environment, process.env)
-  return pieces.length * eachMs + (rowsToRead / rate) * 1000
+/** By the rate of the newest large runs; by the setting while there was none. */
+async function expectedTime({ rowsToRead, pieces }: DirtyPlan): Promise<number> {
+  const { KM0_BACKFILL_ROWS_PER_SECOND: setting, KM0_BACKFILL_PIECE_MS: eachMs } = parseEnvironment(environment, process.env)
+  const backfills = openBackfills({ databaseUrl: findDatabaseUrl(process.env), applicationName: 'km0-cli' })
+  try {
+    return pieces.length * eachMs + (rowsToRead / ((await backfills.pastRate()) ?? setting)) * 1000
+  } finally {
+    await backfills.close()
+  }
 }
 
 const hourText = (ms: number) => `${new Date(ms).toISOString().slice(0, 16)}Z`
