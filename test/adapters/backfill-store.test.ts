@@ -1,6 +1,7 @@
-import type { Piece } from '@km0/backfill'
-import { type Backfills, openBackfills, openServing, PieceText, type VersionPlan } from '@km0/serving'
+import { type Piece, type SessionSpan, sessionHours } from '@km0/backfill'
+import { BackfillRefusedError, type Backfills, openBackfills, openServing, PieceText, type VersionPlan } from '@km0/serving'
 import { startServices, type TestServices } from '@km0/testkit/services'
+import fc from 'fast-check'
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 
@@ -155,4 +156,86 @@ it('keeps the served version of an hour and the newest, and says what it dropped
   expect(left.rows.map(({ version }) => version)).toEqual([first, others[1], others[2]])
   const newest = await store.publish(others[2] ?? 0, by)
   await expect(store.rollBack(1, by)).rejects.toThrow(new RegExp(`by publication ${newest.publication}`))
+})
+
+/** Chains of points of one van: sessions of a version know all points that had come by then, live lacks those that were late. */
+const points = fc.array(fc.record({ stepMin: fc.constantFrom(1, 1, 1, 2, 2, 3, 3, 9, 40), late: fc.integer({ min: 0, max: 3 }) }), {
+  minLength: 60,
+  maxLength: 140,
+  size: 'max',
+})
+const action = fc.oneof(
+  fc.record({ kind: fc.constant('run' as const), from: fc.nat(5), hours: fc.integer({ min: 1, max: 3 }) }),
+  fc.record({ kind: fc.constant('publish' as const), number: fc.nat(4) }),
+  fc.record({ kind: fc.constant('back' as const), number: fc.nat(4) }),
+)
+
+function sessionsOf(times: readonly number[]): SessionSpan[] {
+  const found: { startMs: number; endMs: number }[] = []
+  for (const ms of times) {
+    const last = found.at(-1)
+    if (last !== undefined && ms - last.endMs <= GAP) last.endMs = ms
+    else found.push({ startMs: ms, endMs: ms })
+  }
+  return found
+}
+
+it('any sequence of publish and roll back over random hours leaves no session missing or twice', async () => {
+  await liveDay('session_row', Date.UTC(2026, 8, 14))
+  let moved = 0
+  let van = 0
+  await fc.assert(
+    fc.asyncProperty(points, fc.array(action, { minLength: 5, maxLength: 12, size: 'max' }), async (steps, actions) => {
+      van += 1
+      const name = `van-${van}`
+      let ms = T0
+      const all = steps.map(({ stepMin, late }) => {
+        ms += stepMin * MINUTE
+        return { ms, late }
+      })
+      // Version n knows what had come in when it was frozen; live knows what was in time.
+      const known = (round: number) => sessionsOf(all.filter(({ late }) => late <= round).map((point) => point.ms))
+      const live = known(0)
+      for (const { startMs, endMs } of live)
+        await pool.query('insert into km0.session_row values ($1, $2, $3, 1, 1, 0, 1, 0)', [name, startMs, endMs])
+      const versions: number[] = []
+      const publications: number[] = []
+      const finalMs = T0 + 48 * HOUR
+      for (const step of actions) {
+        try {
+          if (step.kind === 'run') {
+            const asked = { fromMs: T0 + step.from * HOUR, toMs: T0 + (step.from + step.hours) * HOUR }
+            const fresh = known(Math.min(3, versions.length + 1))
+            const served = await store.servedSessions([name], T0, finalMs)
+            const { needed } = sessionHours(asked, served, fresh, { finalMs, sessionGapMs: GAP })
+            const spans = [{ owner: name, ...needed, tailMs: needed.toMs }]
+            const plan = planOf([name], asked.fromMs, asked.toMs, { spans, finalMs })
+            versions.push(
+              await versionOf(plan, (text) => {
+                for (const { startMs, endMs } of fresh)
+                  if (startMs >= needed.fromMs && startMs < needed.toMs) text.session(name, startMs, endMs, 1)
+              }),
+            )
+            publications.push((await store.publish(versions.at(-1) ?? 0, by)).publication)
+          }
+          if (step.kind === 'publish' && versions[step.number] !== undefined)
+            publications.push((await store.publish(versions[step.number] ?? 0, by)).publication)
+          if (step.kind === 'back' && publications[step.number] !== undefined) await store.rollBack(publications[step.number] ?? 0, by)
+          moved += 1
+        } catch (error) {
+          // Refused is allowed, as long as nothing changes.
+          if (!(error instanceof BackfillRefusedError)) throw error
+        }
+        const served = [...(await store.servedSessions([name], T0, finalMs))].sort((a, b) => a.startMs - b.startMs)
+        for (const [index, { endMs }] of served.entries()) expect(served[index + 1]?.startMs ?? finalMs, 'twice').toBeGreaterThan(endMs)
+        for (const session of live)
+          expect(
+            served.filter(({ startMs, endMs }) => startMs <= session.startMs && endMs >= session.endMs),
+            'missing',
+          ).toHaveLength(1)
+      }
+    }),
+    { numRuns: 12 },
+  )
+  expect(moved).toBeGreaterThan(20)
 })
