@@ -1,10 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { Pool } from '@km0/serving/pool'
-import type { ChaosPlatform } from './platform.ts'
 import type { Fault, Victim } from './schedule.ts'
 
 const LOOK_EVERY_MS = 100
 const ASK_WITHIN_MS = 3_000
+
+/** What is asked of the platform that is watched. */
+export interface Watched {
+  /** Of the panel, with a slash at its end. */
+  readonly url: string
+  readonly addresses: { readonly databaseUrl: string }
+  healthUrlOf(part: string): string
+}
 
 /** Where results are looked for: points on the panel, live points and newest stock in PostgreSQL, rows in the lake. */
 export type Place = 'panel' | 'rows' | 'stock' | 'lake'
@@ -24,10 +31,10 @@ export function placeOf(fault: Fault): Place {
 
 /** Tells when results flow: something that was measured and arrived after an instant is where people look. */
 export class Flow {
-  readonly #platform: ChaosPlatform
+  readonly #platform: Watched
   readonly #pool: Pool
 
-  constructor(platform: ChaosPlatform) {
+  constructor(platform: Watched) {
     this.#platform = platform
     this.#pool = new Pool({
       databaseUrl: platform.addresses.databaseUrl,
@@ -39,17 +46,18 @@ export class Flow {
 
   /** Waits for a result of after `instantMs`. Resolves with the time that it took since then in ms, or null when none came in time. */
   async resumes(place: Place, instantMs: number, withinMs: number): Promise<number | null> {
-    const rowsBefore = place === 'lake' ? await this.#lakeRows().catch(() => null) : null
+    const rowsBefore = place === 'lake' ? await this.lakeRows().catch(() => null) : null
     while (Date.now() - instantMs < withinMs) {
       // Whoever is asked may be the one that was killed.
-      const flows = await this.#isNewer(place, instantMs, rowsBefore).catch(() => false)
+      const flows = await this.isNewer(place, instantMs, rowsBefore).catch(() => false)
       if (flows) return Date.now() - instantMs
       await sleep(LOOK_EVERY_MS)
     }
     return null
   }
 
-  async #isNewer(place: Place, instantMs: number, rowsBefore: number | null): Promise<boolean> {
+  /** Whether there is such a result now; rejects when nobody answers. `rowsBefore`: what `lakeRows` said before the instant. */
+  async isNewer(place: Place, instantMs: number, rowsBefore: number | null): Promise<boolean> {
     switch (place) {
       case 'panel':
         return this.#panelIsNewer(instantMs)
@@ -58,7 +66,7 @@ export class Flow {
       case 'stock':
         return this.#has('select 1 from km0.stock_live where event_ms between $1 and $2 and arrival_ms > $1 limit 1', instantMs)
       case 'lake': {
-        const rows = await this.#lakeRows()
+        const rows = await this.lakeRows()
         // A process that was started again counts from 0.
         return rowsBefore === null || rows < rowsBefore ? rows > 0 : rows > rowsBefore
       }
@@ -76,7 +84,8 @@ export class Flow {
     return (await this.#pool.query(query, [instantMs, Date.now()])).length > 0
   }
 
-  async #lakeRows(): Promise<number> {
+  /** Rows that the present writer of the lake has committed. */
+  async lakeRows(): Promise<number> {
     const url = new URL('/metrics', this.#platform.healthUrlOf('stream-lake'))
     const text = await (await fetch(url, { signal: AbortSignal.timeout(ASK_WITHIN_MS) })).text()
     const samples = text.split('\n').filter((line) => line.startsWith('km0_lake_rows_total{'))

@@ -57,8 +57,8 @@ export class RunningPlatform {
     return this.#url
   }
 
-  get databaseUrl(): string {
-    return this.#addresses?.databaseUrl ?? ''
+  get addresses(): Pick<Addresses, 'databaseUrl'> {
+    return { databaseUrl: this.#addresses?.databaseUrl ?? '' }
   }
 
   /** Address of a part's health; metrics are beside it. */
