@@ -21,6 +21,8 @@ export interface SinkBatch {
 /** Applies a batch. Resolves with the records that cannot be stored; rejects with ServingUnavailableError while PostgreSQL is away. */
 export type WriteBatch = (batch: SinkBatch) => Promise<readonly RefusedResult[]>
 
+type Stretch = Pick<PartitionSlice, 'topic' | 'partition' | 'nextOffset' | 'records'>
+
 export interface SinkOptions {
   /** Of its part of the health report, and in its log. */
   readonly name: string
@@ -95,6 +97,16 @@ export class ResultSink {
     return true
   }
 
+  /**
+   * A partition goes on at `nextOffset` without a record to show: ends of transactions. That is noted as soon as may be, so that nobody waits
+   * for what is not there; a failure is made good by the next slice.
+   */
+  skipped(topic: string, partition: number, nextOffset: number): void {
+    this.#write({ topic, partition, nextOffset, records: [] }).catch((error: unknown) => {
+      if (!(error instanceof ServingUnavailableError)) this.#program.shutdown.fail(error)
+    })
+  }
+
   /** Tries until PostgreSQL answers or the program stops. */
   async persist<T>(call: () => Promise<T>): Promise<T> {
     let delayMs = RETRY_MS.first
@@ -132,7 +144,7 @@ export class ResultSink {
     }
   }
 
-  #write({ topic, partition, nextOffset, records }: PartitionSlice): Promise<readonly RefusedResult[]> {
+  #write({ topic, partition, nextOffset, records }: Stretch): Promise<readonly RefusedResult[]> {
     const { topics, clusterId, clock } = this.#options
     const write = topics[topic]
     if (write === undefined) throw new Error(`${topic} is not a topic of the sink ${this.#options.name}`)

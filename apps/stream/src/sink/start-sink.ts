@@ -26,6 +26,7 @@ export async function startSink(program: StreamProgram, log: Log, options: Runni
     onStart: (topic, partition, firstOffset) => sink.start(topic, partition, firstOffset),
     onSlice: (slice) => sink.apply(slice),
     onDrop: () => undefined,
+    onSkipped: (topic, partition, nextOffset) => sink.skipped(topic, partition, nextOffset),
     onFatal: (error) => program.shutdown.fail(error),
     maxSliceRecords: settings.KM0_STREAM_SLICE_RECORDS,
     sessionTimeoutMs: settings.KM0_STREAM_SESSION_TIMEOUT_MS,
