@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type HealthSituation, inputHealth, leaseHealth } from './bridge-health.ts'
+import { type HealthSituation, inputHealth, leaseHealth, partitionsHealth } from './bridge-health.ts'
 
 const T0 = 1_772_442_000_000
 const lease = (silentMs: number, state: 'held' | 'unsure' | 'no') =>
@@ -23,6 +23,17 @@ describe('health of the lease', () => {
       detail: 'asking for the lease',
     })
     expect(leaseHealth({ nowMs: T0, startedMs: T0 - 40_000, state: 'no', lastContactMs: null }).status).toBe('down')
+  })
+})
+
+describe('health of the partitions that are ours alone', () => {
+  it('is degraded while another bridge writes into them, and names it', () => {
+    const of = (neighbours: ReadonlyMap<string, readonly number[]>) => partitionsHealth({ neighbours } as HealthSituation)
+    expect(of(new Map())).toEqual({ status: 'ok' })
+    expect(of(new Map([['km0-pont-sud', [2, 3]]]))).toMatchObject({
+      status: 'degraded',
+      detail: expect.stringContaining('km0-pont-sud writes into 2, 3 beside this bridge'),
+    })
   })
 })
 
