@@ -9,7 +9,7 @@ import { StreamProcess, until } from '../chaos/stream-process.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const TOPIC = TOPICS.positions.name
-export const OLD_PARTITIONS = TOPICS.positions.partitions
+const OLD_PARTITIONS = TOPICS.positions.partitions
 const MINUTE = 60_000
 /** An hour ago, so that retention leaves it alone; everything else counts from it. */
 const FIRST_MS = Math.floor(Date.now() / (10 * MINUTE)) * 10 * MINUTE - 60 * MINUTE

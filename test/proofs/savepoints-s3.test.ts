@@ -1,10 +1,10 @@
-import { openObjects, readEpoch } from '@km0/checkpoints'
+import { openCheckpointStore, openObjects, readEpoch } from '@km0/checkpoints'
 import { checkpointEnvironment } from '@km0/checkpoints/environment'
 import { TOPICS } from '@km0/contracts'
 import { startServices, type TestServices } from '@km0/testkit/services'
 import { Kafka, logLevel } from 'kafkajs'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { end, expectedRows, lastOf, OLD_PARTITIONS, part, SavepointRig } from '../adapters/savepoint-rig.ts'
+import { end, expectedRows, lastOf, part, SavepointRig } from '../adapters/savepoint-rig.ts'
 import { until } from '../chaos/stream-process.ts'
 
 // On a real S3-compatible server, built by `go install` at the first run. Where it cannot be had this file says so and is skipped.
@@ -27,20 +27,38 @@ describe.skipIf(services === null)('a job whose checkpoints are in an object sto
 
   const objects = () => openObjects(checkpointEnvironment.parse(services?.environment), 'nowhere')
 
+  /** Cuts the newest committed checkpoint of each partition short where there is one before it. Returns how many. */
+  async function damageNewest(): Promise<number> {
+    const committed = await rig.log.committedOffsets('km0-positions', TOPICS.positions.name)
+    const entries = await openCheckpointStore({ objects: objects(), keep: 5 }).list('positions')
+    let damaged = 0
+    for (const [partition, offset] of committed) {
+      const usable = entries.filter((entry) => entry.partition === partition && entry.offset <= offset)
+      const newest = usable.at(-1)
+      if (newest === undefined || usable.length < 2) continue
+      const key = `positions/epoch-1/partition-${partition}/${String(newest.offset).padStart(16, '0')}.checkpoint`
+      const bytes = await objects().read(key)
+      if (bytes === null) throw new Error(`${key} is not there`)
+      await objects().write(key, bytes.subarray(0, 100))
+      damaged += 1
+    }
+    return damaged
+  }
+
   it('is killed, its newest checkpoints are damaged, and another instance goes on from the ones before', async () => {
     await rig.write(part(0))
     const first = await rig.startJob()
     expect((await first.health()).parts.checkpoints).toEqual({ status: 'ok', detail: 's3://km0-test/states' })
     await rig.createWhileItRuns('first', lastOf(0))
     await rig.kill()
-    const keys = (await objects().list('positions/epoch-1/')).map(({ key }) => key)
-    const newest = Array.from({ length: OLD_PARTITIONS }, (_, p) => keys.filter((key) => key.includes(`/partition-${p}/`)).at(-1) ?? '')
-    for (const key of newest) await objects().write(key, (await objects().read(key))?.subarray(0, 100) ?? Buffer.alloc(0))
+    const damaged = await damageNewest()
+    expect(damaged).toBeGreaterThan(0)
     await rig.write(part(1))
     const second = await rig.startJob()
     await rig.applied(lastOf(1))
-    expect(await second.metric('km0_stream_checkpoints_damaged_total')).toBe(OLD_PARTITIONS)
-    expect(await second.metric('km0_stream_restores_total', 'from="checkpoint"')).toBe(OLD_PARTITIONS)
+    // A partition may be taken over twice: the group has the killed one as a member for some seconds.
+    expect(await second.metric('km0_stream_checkpoints_damaged_total')).toBeGreaterThanOrEqual(damaged)
+    expect(await second.metric('km0_stream_restores_total', 'from="log-start"')).toBe(0)
     expect((await rig.panelRows()).rows).toEqual(expectedRows([...part(0), ...part(1)]))
   })
 
