@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -257,5 +257,24 @@ describe.skipIf(mosquitto === null)('mosquitto in its place (KM0_BROKER=mosquitt
     const { got } = await listen(broker, 'pont')
     await until(() => got.length >= 1_500, 'all messages')
     expect(got).toEqual(numbers(1_500))
+  })
+
+  it('loses by kill -9 nothing but what it acknowledged since its last save', async () => {
+    const dataDir = join(folder, String(++count))
+    let broker = await startMosquitto({ dataDir, autosaveSeconds: 1 })
+    started.push(broker)
+    await subscribeAndLeave(broker, 'pont')
+    const van = await connect(broker, 'furgoneta')
+    await Promise.all(numbers(100).map((payload) => van.publishAsync('km0/p', payload, { qos: 1 })))
+    const publishedMs = Date.now()
+    const saves = join(dataDir, 'sessions', 'mosquitto.db')
+    await until(() => existsSync(saves) && statSync(saves).mtimeMs > publishedMs, 'a save')
+    await Promise.all(numbers(50, 100).map((payload) => van.publishAsync('km0/p', payload, { qos: 1 })))
+    await broker.kill9()
+    broker = await restart(broker)
+    const { got } = await listen(broker, 'pont')
+    await until(() => got.length >= 100, 'what was saved')
+    expect(got.slice(0, 100)).toEqual(numbers(100))
+    expect(numbers(50, 100)).toEqual(expect.arrayContaining(got.slice(100)))
   })
 })

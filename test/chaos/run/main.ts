@@ -65,27 +65,34 @@ async function judge(platform: ChaosPlatform, broker: string, seed: number, reco
   const pool = new Pool({ databaseUrl: addresses.databaseUrl, applicationName: 'km0-chaos' })
   const state = (name: string, wrong: string | null): Check => ({ name, passed: wrong === null, detail: wrong ?? 'yes' })
   try {
-    const checks = recoveries.map(({ name, problem, tookMs }) => ({
-      name: `results flow again after: ${name}`,
-      passed: problem === null,
-      detail: problem ?? `${((tookMs ?? 0) / 1000).toFixed(1)} s`,
-    }))
-    checks.push(state('every program is well in the end', await untilWell(platform)))
-    checks.push(state('the fleet has caught up', await untilEmpty(platform, true)))
+    const checks: Check[] = []
+    const add = (...more: readonly Check[]) => {
+      for (const { name, passed, detail } of more) say(`${passed ? '✓' : '✗'} ${name}: ${detail}`)
+      checks.push(...more)
+    }
+    for (const { name, problem, tookMs } of recoveries) {
+      add({
+        name: `results flow again after: ${name}`,
+        passed: problem === null,
+        detail: problem ?? `${((tookMs ?? 0) / 1000).toFixed(1)} s`,
+      })
+    }
+    add(state('every program is well in the end', await untilWell(platform)))
+    add(state('the fleet has caught up', await untilEmpty(platform, true)))
     await Promise.all([platform.stopPart('fleet'), platform.stopPart('stock')])
-    checks.push(state('the bridge has written what it had', await untilEmpty(platform, false)))
+    add(state('the bridge has written what it had', await untilEmpty(platform, false)))
     const killedMs = recoveries.filter(({ card }) => card.fault.kind === 'kill' && card.fault.victim === 'mqtt').map(({ atMs }) => atMs)
     const loss = broker === 'mosquitto' ? { saveEveryMs: DEFAULT_AUTOSAVE_SECONDS * 1000, killedMs } : null
-    checks.push(await judgeRows(root, addresses))
-    checks.push(...(await judgeJournal(log, platform.journal, loss)))
-    checks.push(await judgeLedger(root, addresses, platform.journal, killedMs.length > 0 && loss !== null))
-    checks.push(await judgePanel(log, platform.url), await judgeSilences(log, pool))
+    add(await judgeRows(root, addresses))
+    add(...(await judgeJournal(log, platform.journal, loss)))
+    add(await judgeLedger(root, addresses, platform.journal, killedMs.length > 0 && loss !== null))
+    add(await judgePanel(log, platform.url), await judgeSilences(log, pool))
     const hasPython = spawnSync('python3', ['-c', 'from zoneinfo import ZoneInfo; ZoneInfo("Europe/Madrid")']).status === 0
     if (!hasPython) say('the oracle needs python3 with time zones, which is not on this machine: its checks are left out')
-    if (hasPython) checks.push(await judgeWithOracle(root, log, seed))
+    if (hasPython) add(await judgeWithOracle(root, log, seed))
     await platform.stopPart('stream-stock-shuffle')
-    if (hasPython) checks.push(...(await judgeAlerts(log)))
-    checks.push(...(await judgeStoredStock(log, pool)), judgeCheckpoints(platform.folder))
+    if (hasPython) add(...(await judgeAlerts(log)))
+    add(...(await judgeStoredStock(log, pool)), judgeCheckpoints(platform.folder))
     return checks
   } finally {
     await pool.close()
@@ -134,7 +141,6 @@ async function runAndJudge(platform: ChaosPlatform, schedule: Schedule, { seed, 
   const checks = await judge(platform, broker, seed, recoveries)
   const ended = endedByThemselves(platform.folder)
   if (ended.length > 0) say(`Ended by themselves, and were started again: ${ended.join(', ')}`)
-  for (const { name, passed, detail } of checks) say(`${passed ? '✓' : '✗'} ${name}: ${detail}`)
   say('')
   for (const line of recoveryTable(recoveries)) say(line)
   say('')
