@@ -55,7 +55,9 @@ function written() {
   ]
 }
 
-it('a clock an hour ahead: the points are found, tried, sent again, late for live, and counted by lake and batch', async () => {
+it('a clock an hour ahead: the points are found, tried, sent again, late for live, and counted by lake and batch', {
+  timeout: 300_000,
+}, async () => {
   const producer = await log.openProducer()
   await producer.send(written())
   const before = await read()
@@ -79,7 +81,6 @@ it('a clock an hour ahead: the points are found, tried, sent again, late for liv
   expect(dry).toMatchObject({ code: 0, said: '' })
   expect(dry.out).toMatch(/10 would be accepted: 1 vans, event time 2026-09-14T08:00:00.000Z to 2026-09-14T08:09:00.000Z\nnothing was sent/)
   expect(await read()).toHaveLength(before.length)
-  expect((await km0('dead-letters', 'resubmit', '--yes')).said).toMatch(/say which/)
 
   await km0(...wanted, '--shift-clock', String(-HOUR_MS), '--yes')
   const repaired = (await read()).slice(before.length)

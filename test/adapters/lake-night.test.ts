@@ -70,7 +70,7 @@ const SEEDS = '1-8'
 const hasPython = spawnSync('python3', ['-c', 'import zoneinfo; zoneinfo.ZoneInfo("Europe/Madrid")']).status === 0
 if (!hasPython) console.warn('skipped: the oracle needs python3 (3.9 or newer) that knows Europe/Madrid (tzdata)')
 
-it.skipIf(!hasPython)("whatever is late: the batch over the lake is the oracle's over the log", { timeout: 180_000 }, async () => {
+it.skipIf(!hasPython)("whatever is late: the batch over the lake is the oracle's over the log", { timeout: 300_000 }, async () => {
   const words = ['test/oracle/check.py', '--seeds', SEEDS, '--job', 'positions', '--list']
   const listed = spawnSync('python3', words, { cwd: root, encoding: 'utf8', maxBuffer: 1 << 28 })
   const cases = listed.stdout
@@ -94,7 +94,7 @@ it.skipIf(!hasPython)("whatever is late: the batch over the lake is the oracle's
   expect(rows).toBeGreaterThan(300)
 })
 
-it('nothing late: live over the lake and batch over the lake are equal, byte for byte (property)', { timeout: 180_000 }, async () => {
+it('nothing late: live over the lake and batch over the lake are equal, byte for byte (property)', { timeout: 300_000 }, async () => {
   const delays = fc.array(fc.integer({ min: 0, max: 45 * SECOND }), { minLength: 1, maxLength: 50 })
   let compared = 0
   await fc.assert(
@@ -153,7 +153,7 @@ async function serve(emissions: readonly Emission[], nextOffset: number): Promis
   await serving.applyMarkBatch({ ...batch, topic: TOPICS.marks.name, records: [record('0', mark, { offset: 0 }, 0)], nextOffset: 1 })
 }
 
-it('a phone off for 22 minutes: the hour is dirty, and its certificate names the late points', { timeout: 120_000 }, async () => {
+it('a phone off for 22 minutes: the hour is dirty, and its certificate names the late points', { timeout: 300_000 }, async () => {
   const log = phoneOff()
   await fill(log)
   const host = createPositionsHost()
