@@ -10,10 +10,11 @@ import { RunningPlatform } from './platform.ts'
 import { PARTS, type Place, Results } from './results.ts'
 import { rowsOf, type Sample, tableOf } from './samples.ts'
 
-const HELP = `pnpm prove:recovery [-- --rounds N] [--parts bridge,kafka,…] [--samples FILE] [--keep]
+const HELP = `pnpm prove:recovery [-- --rounds N] [--parts bridge,kafka,…] [--samples FILE] [--no-build] [--keep]
   --rounds N      kills of each part, one part after the other; default 3
   --parts …       of ${Object.keys(PARTS).join(', ')}; default all
   --samples FILE  JSON lines; what is measured is added, and the table is of all that it holds
+  --no-build      programs and pages as they were built last
   --keep          keep data and logs
 `
 const GOAL_MS = 10_000
@@ -32,6 +33,7 @@ const { values } = parseArgs({
     rounds: { type: 'string', default: '3' },
     parts: { type: 'string', default: Object.keys(PARTS).join(',') },
     samples: { type: 'string' },
+    'no-build': { type: 'boolean', default: false },
     keep: { type: 'boolean', default: false },
     help: { type: 'boolean', default: false },
   },
@@ -99,7 +101,7 @@ async function killOne(platform: RunningPlatform, results: Results, part: string
 async function main(): Promise<number> {
   const root = repositoryRoot()
   const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: root }).toString().trim()
-  await buildPrograms(root)
+  if (!values['no-build']) await buildPrograms(root)
   const platform = await RunningPlatform.start(root)
   const results = new Results(platform)
   const samples: Sample[] = []
