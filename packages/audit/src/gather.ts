@@ -1,6 +1,6 @@
 import { type LedgerReport, type PositionsSettings, TOPICS } from '@km0/contracts'
 import type { Lake } from '@km0/lake'
-import { balanceLedger, JournalTally, type LakeCounts, LogTally } from '@km0/ledger'
+import { balanceLedger, JournalTally, type LakeCounts, LogTally, resultKindOf } from '@km0/ledger'
 import { createPositionsHost } from '@km0/pipelines'
 import type { LedgerStore, Serving } from '@km0/serving'
 import type { Log } from '@km0/transport'
@@ -26,7 +26,7 @@ const DAY_MS = 86_400_000
 export interface LedgerSources {
   readonly log: Log
   readonly serving: Pick<Serving, 'readMarks' | 'nextOffsets'>
-  readonly store: Pick<LedgerStore, 'countRows'>
+  readonly store: Pick<LedgerStore, 'countRows' | 'olderKeys'>
   /** The lake, or why there is none. */
   readonly lake: Lake | string
   /** Paths of publishers' journals. */
@@ -98,7 +98,7 @@ class Gathering {
   }
 
   async report(): Promise<LedgerReport> {
-    const { log, store } = this.#sources
+    const { log } = this.#sources
     const places = this.#places
     const { span, fromMs, toMs } = places
     const [letters, late, panel] = await Promise.all([
@@ -116,11 +116,7 @@ class Gathering {
       readResults(log, places, tally, panel, this.#standing.stored, this.#hooks),
     ])
     const journal = await this.#tallyJournals(tally, journalFromMs)
-    const rows = await store.countRows({
-      epoch: this.#standing.epoch,
-      partitions: [...span].map(([partition, { from, until }]) => ({ partition, from, until })),
-      windowsFromMs: Math.min(basis.replayedFromMs, fromMs) - DAY_MS,
-    })
+    const rows = await this.#storedRows(tally, Math.min(basis.replayedFromMs, fromMs) - DAY_MS)
     const firstMs = Math.max(fromMs, basis.replayedFromMs)
     const logIsCut = [...span].some(([partition, { from }]) => from > 0 && from === places.logStart.get(partition))
     return balanceLedger({
@@ -137,16 +133,30 @@ class Gathering {
       resultsAreCut: panel.isCut,
       lake: await this.#lakeCounts(firstMs),
       stored: {
-        rows: { distancia: rows.distancia, sessio: rows.sessio, senyal: rows.senyal },
+        rows: rows.byKind,
         newerSignals: rows.newerSignals,
         isCut: rows.oldestDayMs !== null && rows.oldestDayMs > firstMs,
       },
     })
   }
 
+  async #storedRows(tally: LogTally, windowsFromMs: number) {
+    const { store } = this.#sources
+    const partitions = [...this.#places.span].map(([partition, { from, until }]) => ({ partition, from, until }))
+    const span = { epoch: this.#standing.epoch, partitions, windowsFromMs }
+    const { distancia, sessio, senyal, newerSignals, oldestDayMs } = await store.countRows(span)
+    const byKind = { distancia, sessio, senyal }
+    for (const key of await store.olderKeys(span)) {
+      const kind = resultKindOf(key)
+      if (kind !== null && tally.results.isExpected(key)) byKind[kind] += 1
+    }
+    return { byKind, newerSignals, oldestDayMs }
+  }
+
   get #hooks(): ReadHooks {
     const { signal, onProgress } = this.#query
     return {
+      epoch: this.#standing.epoch,
       signal,
       onRecords: (count) => {
         this.#read += count

@@ -29,6 +29,8 @@ export interface SpanPlaces {
 }
 
 export interface ReadHooks {
+  /** Epoch in force: what older ones have written counts only where it still stands. */
+  readonly epoch: number
   readonly signal: AbortSignal | undefined
   readonly onRecords: (count: number) => void
 }
@@ -102,7 +104,7 @@ export async function readDeadLetters(log: Log, places: SpanPlaces, tally: LogTa
     const text = record.value?.toString('utf8') ?? ''
     const source = decodeSource(record.headers)
     if (source !== null) {
-      if (isWithin(places, source)) tally.deadLetters.found(source.partition, source.offset, reasonOf(text))
+      if (isWithin(places, source)) tally.deadLetters.found(source.partition, source.offset, reasonOf(text), source.epoch < hooks.epoch)
       continue
     }
     const inSpan = record.timestampMs >= places.fromMs && record.timestampMs < places.toMs
@@ -125,7 +127,7 @@ export async function readLate(log: Log, places: SpanPlaces, tally: LogTally, ra
   for await (const { value, headers } of recordsOf(log, TOPICS.late.name, range, hooks)) {
     const source = decodeSource(headers)
     if (source !== null && isWithin(places, source))
-      tally.late.found(source.partition, source.offset, reasonOf(value?.toString('utf8') ?? ''))
+      tally.late.found(source.partition, source.offset, reasonOf(value?.toString('utf8') ?? ''), source.epoch < hooks.epoch)
   }
 }
 
@@ -143,7 +145,12 @@ export async function readResults(
     if (key === null || value === null || source === null) continue
     const span = places.span.get(source.partition)
     if (span === undefined || source.offset < span.from) continue
-    tally.results.found(key, source.offset < span.until ? 'in-span' : 'newer', offset < (stored.get(partition) ?? 0))
+    tally.results.found(
+      key,
+      source.offset < span.until ? 'in-span' : 'newer',
+      offset < (stored.get(partition) ?? 0),
+      source.epoch < hooks.epoch,
+    )
   }
 }
 

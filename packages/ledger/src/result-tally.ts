@@ -40,10 +40,16 @@ export class ResultTally {
     if (settled) this.#tables[kind].add(textKey(key), SETTLED)
   }
 
-  /** A row in Kafka. `stored`: serving has come past it. */
-  found(key: string, place: 'in-span' | 'newer', stored: boolean): void {
+  /** Whether the rules emit a row with this key in the span. */
+  isExpected(key: string): boolean {
     const kind = resultKindOf(key)
-    if (kind === null) return
+    return kind !== null && this.#tables[kind].get(textKey(key), EXPECTED) > 0
+  }
+
+  /** A row in Kafka. `stored`: serving has come past it. `isOlder` as of SideTally.found. */
+  found(key: string, place: 'in-span' | 'newer', stored: boolean, isOlder = false): void {
+    const kind = resultKindOf(key)
+    if (kind === null || (isOlder && !this.isExpected(key))) return
     const table = this.#tables[kind]
     if (place === 'newer') {
       if (table.has(textKey(key))) table.add(textKey(key), NEWER)

@@ -31,9 +31,13 @@ export class SideTally {
     this.#expected[reason] = (this.#expected[reason] ?? 0) + 1
   }
 
-  /** A record of the topic, with its source. */
-  found(partition: number, offset: number, reason: string): void {
+  /**
+   * A record of the topic, with its source. `isOlder`: of an epoch before the one in force. What that wrote stands where it was not written
+   * again (a savepoint was restored), and counts for nothing where other rules, or another log, have taken its place.
+   */
+  found(partition: number, offset: number, reason: string, isOlder = false): void {
     const key = placeKey(partition, offset)
+    if (isOlder && this.#table.get(key, EXPECTED) === 0) return
     if (this.#table.get(key, FOUND) > 0) this.#again += 1
     else this.#found[reason] = (this.#found[reason] ?? 0) + 1
     this.#table.add(key, FOUND)

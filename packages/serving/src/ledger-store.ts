@@ -29,34 +29,49 @@ export class LedgerStore {
 
   /** Counts result rows by where they come from, all as of one moment. */
   async countRows(span: SourceSpan): Promise<StoredRows> {
-    const places = [
-      span.partitions.map(({ partition }) => partition),
-      span.partitions.map(({ from }) => from),
-      span.partitions.map(({ until }) => until),
-    ]
-    const source = 'unnest($2::int[], $3::bigint[], $4::bigint[]) as s (partition, first, last) on s.partition = r.source_partition'
-    const inside = `join ${source} and r.source_offset >= s.first and r.source_offset < s.last and r.epoch = $1`
+    const within = `${INSIDE} and r.epoch = $1`
     return this.#pool.transaction('begin isolation level repeatable read read only', async (client) => {
-      const count = async (sql: string, more: readonly unknown[] = []) =>
-        (await client.query<{ rows: number }>(`select count(*) as rows ${sql}`, [span.epoch, ...places, ...more])).rows[0]?.rows ?? 0
+      const count = async (sql: string, values: readonly unknown[]) =>
+        (await client.query<{ rows: number }>(`select count(*) as rows ${sql}`, [...values])).rows[0]?.rows ?? 0
       const oldest = await client.query<{ name: string | null }>(
         `select min(c.relname) as name from pg_inherits i join pg_class c on c.oid = i.inhrelid where i.inhparent = 'km0.distance_row'::regclass`,
       )
+      const values = valuesOf(span)
+      const signals = values.slice(0, 4)
       return {
-        distancia: await count(`from km0.distance_row r ${inside} where r.window_end_ms >= $5`, [span.windowsFromMs]),
-        sessio: await count(`from km0.session_row r ${inside}`),
-        senyal: await count(`from km0.signal_state r ${inside}`),
-        newerSignals: await count(
-          `from km0.signal_state r join ${source} and (r.epoch > $1 or r.epoch = $1 and r.source_offset >= s.last)`,
-        ),
+        distancia: await count(`from km0.distance_row r ${within} where r.window_end_ms >= $5`, values),
+        sessio: await count(`from km0.session_row r ${within} where r.end_ms >= $5`, values),
+        senyal: await count(`from km0.signal_state r ${within}`, signals),
+        newerSignals: await count(`from km0.signal_state r join ${SOURCES} where r.source_offset >= s.last or r.epoch > $1`, signals),
         oldestDayMs: dayOf(oldest.rows[0]?.name ?? null),
       }
     })
   }
 
+  /** Keys, as in the log, of rows of the same stretches that an older epoch has written and no newer one has replaced. */
+  async olderKeys(span: SourceSpan): Promise<string[]> {
+    const within = `${INSIDE} and r.epoch < $1`
+    const rows = await this.#pool.query<{ key: string }>(
+      `select 'distancia|' || r.van || '|' || r.window_end_ms as key from km0.distance_row r ${within} where r.window_end_ms >= $5
+       union all select 'sessio|' || r.van || '|' || r.start_ms from km0.session_row r ${within} where r.end_ms >= $5
+       union all select 'senyal|' || r.van from km0.signal_state r ${within} where r.since_ms >= $5`,
+      valuesOf(span),
+    )
+    return rows.map(({ key }) => key)
+  }
+
   close(): Promise<void> {
     return this.#pool.close()
   }
+}
+
+/** $2, $3, $4: the stretches. */
+const SOURCES = 'unnest($2::int[], $3::bigint[], $4::bigint[]) as s (partition, first, last) on s.partition = r.source_partition'
+const INSIDE = `join ${SOURCES} and r.source_offset >= s.first and r.source_offset < s.last`
+
+function valuesOf({ epoch, partitions, windowsFromMs }: SourceSpan): unknown[] {
+  const columns = [partitions.map(({ partition }) => partition), partitions.map(({ from }) => from), partitions.map(({ until }) => until)]
+  return [epoch, ...columns, windowsFromMs]
 }
 
 function dayOf(partition: string | null): number | null {
