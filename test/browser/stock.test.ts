@@ -1,5 +1,4 @@
-import { mkdirSync, readFileSync } from 'node:fs'
-import { createRequire } from 'node:module'
+import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { encodeSource, type LiveStockValue, type StockEpisodeValue, type StockNotice, TOPICS } from '@km0/contracts'
 import { openServing, openStockServing, type StockServing } from '@km0/serving'
@@ -8,13 +7,13 @@ import { startServices, type TestServices } from '@km0/testkit/services'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { stockExtension } from '../../apps/dashboard/src/server/stock/stock-extension.ts'
+import { violations } from './accessibility.ts'
 import { LABELS, startPanelUnderTest } from './panel-under-test.ts'
 import { SimulatedSource } from './simulated-source.ts'
 
 /** Low stock on the panel, in a real browser over a real store: toasts once, acknowledgements shared, restarts of anything. */
 
 const ARTEFACTS = join(import.meta.dirname, '../artefacts/stock')
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 const MINUTE = 60_000
 const NOW = Date.now()
 
@@ -133,18 +132,6 @@ const products = (page: Page, list: string) => page.locator(`[data-list="${list}
 const toasts = (page: Page) => page.locator('[data-toast]').allInnerTexts()
 const untilToasts = async (page: Page, count: number) =>
   expect.poll(() => page.locator('[data-toast]').count(), { timeout: 6_000 }).toBe(count)
-
-async function violations(page: Page): Promise<string[]> {
-  // Headers forbid scripts from elsewhere; the tool speaks to the page from outside.
-  await page.evaluate(AXE)
-  return page.evaluate(async () => {
-    const axe = (
-      window as unknown as { axe: { run(options: object): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> } }
-    ).axe
-    const { violations } = await axe.run({ runOnly: ['wcag2a', 'wcag2aa', 'wcag21aa', 'wcag22aa'] })
-    return violations.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html.slice(0, 160)}`))
-  })
-}
 
 describe.skipIf(browser === null)('low stock on the panel', () => {
   test('lists what lasts by urgency, what is over, and what is below its threshold now, also before an alert', async () => {

@@ -1,8 +1,10 @@
+import { readPipelineSettings } from '@km0/contracts/pipeline-settings-file'
 import { QUEUES } from '@km0/contracts/queues'
-import { serveOperations, startProgram } from '@km0/runtime'
+import { loadSettings, serveOperations, startProgram } from '@km0/runtime'
 import { startBackfills } from './backfill/start-backfills.ts'
 import { batchEnvironment } from './environment.ts'
 import { ledgerEnvironment, startLedgers } from './ledger/start-ledgers.ts'
+import { startNightly } from './nightly/start-nightly.ts'
 
 const { settings, log, metrics, health, shutdown } = startProgram('batch', batchEnvironment.extend(ledgerEnvironment.shape))
 
@@ -12,4 +14,7 @@ const ledgers = startLedgers({ settings, log, metrics, health })
 shutdown.add('ledgers', () => ledgers.close())
 const backfills = await startBackfills({ settings, log, metrics, health })
 shutdown.add('queue', () => backfills.close())
+const { positions: rules } = loadSettings('batch', process.env, (text, file) => readPipelineSettings(text, file, process.env))
+const nightly = await startNightly({ settings, log, metrics, health, rules })
+shutdown.add('nightly', () => nightly.close())
 log.info({ port: operations.port, queue: QUEUES.backfills }, 'batch worker ready')

@@ -97,7 +97,7 @@ startPanelServer({
   source,
   extensions: [
     stockExtension(stock, (error) => logger.warn({ err: error }, 'stock could not be read')),
-    { routes: daysRoutes({ serving, pipelineVersion: rules.version, nowMs: platformNowMs }) },
+    { routes: daysRoutes({ serving, nowMs: platformNowMs }) },
     { routes: backfillsRoutes({ backfills, serving, queue, rules, nowMs: platformNowMs }) },
     { routes: ledgerRoutes({ runs: ledgers, platformNowMs }) },
   ],

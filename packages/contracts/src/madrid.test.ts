@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { madridDay } from './madrid.ts'
+import { madridDay, madridTimeOfDay } from './madrid.ts'
 
 const HOUR = 3_600_000
 const parts = new Intl.DateTimeFormat('en-CA', {
@@ -38,5 +38,23 @@ describe('a day of Madrid', () => {
     const { startMs, endMs } = madridDay(Date.parse(`${date}T12:00:00Z`))
     expect(new Date(startMs).toISOString()).toBe(start.replace('Z', '.000Z'))
     expect((endMs - startMs) / HOUR).toBe(hours)
+  })
+})
+
+describe('a time of day in Madrid', () => {
+  it.each([
+    ['2026-07-01', 210, '2026-07-01T01:30:00Z'],
+    ['2026-12-01', 210, '2026-12-01T02:30:00Z'],
+    ['2026-03-29', 60, '2026-03-29T00:00:00Z'],
+    ['2026-03-29', 210, '2026-03-29T01:30:00Z'],
+    // 02:30 is left out: 03:30 it is.
+    ['2026-03-29', 150, '2026-03-29T01:30:00Z'],
+    // 02:30 occurs twice: the first.
+    ['2026-10-25', 150, '2026-10-25T00:30:00Z'],
+    ['2026-10-25', 210, '2026-10-25T02:30:00Z'],
+    ['2026-10-25', 0, '2026-10-24T22:00:00Z'],
+    ['2026-10-25', 1439, '2026-10-25T22:59:00Z'],
+  ])('%s at minute %i is %s', (date, minutes, instant) => {
+    expect(new Date(madridTimeOfDay(Date.parse(`${date}T12:00:00Z`), minutes)).toISOString()).toBe(instant.replace('Z', '.000Z'))
   })
 })

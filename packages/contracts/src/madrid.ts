@@ -20,6 +20,17 @@ export function madridDay(atMs: number): Period {
   return { startMs: midnightMs(day), endMs: midnightMs(day + 1) }
 }
 
+/**
+ * The instant of the day of Madrid that holds `atMs` at which its clocks show a time, in minutes after midnight. The hour that is left out in
+ * spring is taken an hour later; of the one that occurs twice the first counts.
+ */
+export function madridTimeOfDay(atMs: number, minutes: number): number {
+  const { startMs } = madridDay(atMs)
+  const wallMs = startMs + offsetMs(startMs) + minutes * 60_000
+  const early = wallMs - 2 * HOUR_MS
+  return offsetMs(early) === 2 * HOUR_MS ? early : wallMs - HOUR_MS
+}
+
 /** When a day, counted from 1970-01-01, begins in Madrid. Clocks change at 01:00 UTC, never between 22:00 and 24:00. */
 function midnightMs(day: number): number {
   return day * DAY_MS - offsetMs(day * DAY_MS - HOUR_MS)

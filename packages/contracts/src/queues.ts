@@ -2,4 +2,6 @@
 export const QUEUES = {
   /** Batch runs that recompute a range of results. */
   backfills: 'backfills',
+  /** The clock of nightly runs. */
+  nightly: 'nightly',
 } as const

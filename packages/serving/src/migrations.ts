@@ -6,6 +6,7 @@ import versions from './sql/000005_versions.ts'
 import ledger from './sql/000006_ledger.ts'
 import reprocessing from './sql/000007_reprocessing.ts'
 import versionEpoch from './sql/000008_version_epoch.ts'
+import nightly from './sql/000009_nightly.ts'
 
 export interface Migration {
   readonly number: number
@@ -23,4 +24,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 6, name: 'ledger', sql: ledger },
   { number: 7, name: 'reprocessing', sql: reprocessing },
   { number: 8, name: 'version epoch', sql: versionEpoch },
+  { number: 9, name: 'nightly', sql: nightly },
 ]

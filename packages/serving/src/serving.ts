@@ -2,7 +2,7 @@ import type { AcknowledgementView, DaysView, DayView, Depot, OutagesView, Period
 import { acknowledge } from './acknowledge.ts'
 import { type Certificate, readCertificates, storeCertificate } from './certificates.ts'
 import { DAY_MS, DAY_TABLES, DayPartitions } from './day-partitions.ts'
-import { type DaysRules, readDay, readDays, readMissingPoints } from './days/read-days.ts'
+import { readDay, readDays, readMissingPoints } from './days/read-days.ts'
 import type { RefusedResult } from './decode.ts'
 import type { DirtyHour } from './dirty-hours.ts'
 import { migrate } from './migrate.ts'
@@ -116,18 +116,18 @@ export class Serving {
   }
 
   /** Distances by day of Europe/Madrid as they are served, with what is missing in them. */
-  readDays(scope: Scope, days: readonly Period[], rules: DaysRules): Promise<Omit<DaysView, 'nowMs'>> {
-    return readDays(this.#pool, scope, days, rules)
+  readDays(scope: Scope, days: readonly Period[]): Promise<Omit<DaysView, 'nowMs'>> {
+    return readDays(this.#pool, scope, days)
   }
 
   /** One van on one day, by hour; null when the scope may not see the van or nothing is known of it then. */
-  readDay(scope: Scope, van: string, day: Period, rules: DaysRules): Promise<Omit<DayView, 'nowMs'> | null> {
-    return readDay(this.#pool, scope, van, day, rules)
+  readDay(scope: Scope, van: string, day: Period): Promise<Omit<DayView, 'nowMs'> | null> {
+    return readDay(this.#pool, scope, van, day)
   }
 
   /** Event times of a van's points of `[fromMs, toMs)` that are wholly missing in what is served, in order. */
-  readMissingPoints(van: string, span: { readonly fromMs: number; readonly toMs: number }, rules: DaysRules): Promise<number[]> {
-    return readMissingPoints(this.#pool, van, span, rules)
+  readMissingPoints(van: string, span: { readonly fromMs: number; readonly toMs: number }): Promise<number[]> {
+    return readMissingPoints(this.#pool, van, span)
   }
 
   /** Outages of ours that touch a span, and how many silences of the scope's vans do and do not overlap one. */

@@ -1,5 +1,6 @@
 import { type Job, Queue, QueueEvents, UnrecoverableError, Worker } from 'bullmq'
-import { Redis } from 'ioredis'
+import type { Redis } from 'ioredis'
+import { connectionOf } from './queue-connection.ts'
 
 /** A job as a worker sees it. */
 export interface QueuedJob {
@@ -25,9 +26,6 @@ export interface QueueWorker {
 export class JobRefusedError extends UnrecoverableError {
   override readonly name = 'JobRefusedError'
 }
-
-/** BullMQ's workers need a connection that never gives up on a command. As an ES module BullMQ cannot load the client by itself. */
-const connectionOf = (redisUrl: string) => new Redis(redisUrl, { maxRetriesPerRequest: null })
 
 export interface WorkerOptions {
   readonly redisUrl: string

@@ -6,23 +6,17 @@ import { vanScope } from '../scope.ts'
 const DAYS = 'unnest($1::bigint[], $2::bigint[]) as d (start_ms, end_ms)'
 
 /**
- * A late point that the served rows do not hold: no version is served for its hour, or one that was frozen before the point came. `l` is a row
- * of km0.late_point; parameter `n` is by how much its epoch, the pipeline's, is ahead of that of the log.
+ * A late point that the served rows do not hold: no version is served for its hour, or one that was frozen before the point came or under an
+ * earlier epoch of the windowing job, whose offsets say nothing of it. `l` is a row of km0.late_point.
  */
-const notIn = (n: number) => `not exists (select from km0.pointer p join km0.version f on f.id = p.version
+const NOT_IN = `not exists (select from km0.pointer p join km0.version f on f.id = p.version
   where p.kind = 'travel' and p.owner = l.van and p.hour_ms = km0.hour_of(l.event_ms)
-    and (f.epoch > l.epoch - $${n} or f.epoch = l.epoch - $${n} and (f.offsets ->> l.source_partition::text)::bigint > l.source_offset))`
-
-export interface DaysRules {
-  /** `positions.version`: late points carry the epoch of the pipeline, versions that of the log. */
-  readonly pipelineVersion: number
-}
+    and f.pipeline_epoch >= l.epoch and (f.offsets ->> l.source_partition::text)::bigint > l.source_offset)`
 
 /** What is served for days of Europe/Madrid, of the vans of a scope, as of one moment. Vans that are registered and have no row are there too. */
-export function readDays(pool: Pool, scope: Scope, days: readonly Period[], rules: DaysRules): Promise<Omit<DaysView, 'nowMs'>> {
+export function readDays(pool: Pool, scope: Scope, days: readonly Period[]): Promise<Omit<DaysView, 'nowMs'>> {
   return asOfOneMoment(pool, async (client) => {
     const clause = vanScope(scope, 3)
-    const lateClause = vanScope(scope, 4)
     const span = [days.map(({ startMs }) => startMs), days.map(({ endMs }) => endMs)]
     const cells = await client.query<DayCell>(
       `select t.van, d.start_ms as "dayMs", sum(t.distance_mm)::bigint as "distanceMm", sum(t.positions)::bigint as positions,
@@ -37,8 +31,8 @@ export function readDays(pool: Pool, scope: Scope, days: readonly Period[], rule
       `select l.van, d.start_ms as "dayMs", count(distinct l.event_ms) filter (where l.reason = 'tard') as tard,
          count(distinct l.event_ms) filter (where l.reason = 'parcial') as parcial
        from ${DAYS} join km0.late_point l on l.event_ms >= d.start_ms and l.event_ms < d.end_ms
-       left join km0.van v on v.van = l.van where ${notIn(3)} and ${lateClause.sql} group by l.van, d.start_ms order by l.van, d.start_ms`,
-      [...span, rules.pipelineVersion - 1, ...lateClause.values],
+       left join km0.van v on v.van = l.van where ${NOT_IN} and ${clause.sql} group by l.van, d.start_ms order by l.van, d.start_ms`,
+      [...span, ...clause.values],
     )
     const certificates = await client.query<DayCertificates>(
       `select d.start_ms as "dayMs", count(*) filter (where c.result = 'equal') as equal,
@@ -53,7 +47,7 @@ export function readDays(pool: Pool, scope: Scope, days: readonly Period[], rule
 }
 
 /** One van on one day, by hour; null when the scope may not see the van or nothing is known of it. */
-export function readDay(pool: Pool, scope: Scope, van: string, day: Period, rules: DaysRules): Promise<Omit<DayView, 'nowMs'> | null> {
+export function readDay(pool: Pool, scope: Scope, van: string, day: Period): Promise<Omit<DayView, 'nowMs'> | null> {
   return asOfOneMoment(pool, async (client) => {
     const span = [van, day.startMs, day.endMs]
     const hours = await client.query<DayHour>(
@@ -67,8 +61,8 @@ export function readDay(pool: Pool, scope: Scope, van: string, day: Period, rule
     const late = await client.query<{ tard: number; parcial: number }>(
       `select count(distinct l.event_ms) filter (where l.reason = 'tard') as tard,
          count(distinct l.event_ms) filter (where l.reason = 'parcial') as parcial
-       from km0.late_point l where l.van = $1 and l.event_ms >= $2 and l.event_ms < $3 and ${notIn(4)}`,
-      [...span, rules.pipelineVersion - 1],
+       from km0.late_point l where l.van = $1 and l.event_ms >= $2 and l.event_ms < $3 and ${NOT_IN}`,
+      span,
     )
     // Windows slide: each step of the slide is in so many of them, so a window stands for one step.
     const parked = await client.query<{ durationMs: number; distanceMm: number }>(
@@ -97,16 +91,11 @@ export function readDay(pool: Pool, scope: Scope, van: string, day: Period, rule
 }
 
 /** Event times of the points of a van that are wholly missing in what is served, of `[fromMs, toMs)`, in order. */
-export async function readMissingPoints(
-  pool: Pool,
-  van: string,
-  { fromMs, toMs }: { fromMs: number; toMs: number },
-  rules: DaysRules,
-): Promise<number[]> {
+export async function readMissingPoints(pool: Pool, van: string, { fromMs, toMs }: { fromMs: number; toMs: number }): Promise<number[]> {
   const rows = await pool.query<{ eventMs: number }>(
     `select distinct l.event_ms as "eventMs" from km0.late_point l
-     where l.van = $1 and l.event_ms >= $2 and l.event_ms < $3 and l.reason = 'tard' and ${notIn(4)} order by l.event_ms`,
-    [van, fromMs, toMs, rules.pipelineVersion - 1],
+     where l.van = $1 and l.event_ms >= $2 and l.event_ms < $3 and l.reason = 'tard' and ${NOT_IN} order by l.event_ms`,
+    [van, fromMs, toMs],
   )
   return rows.map(({ eventMs }) => eventMs)
 }

@@ -31,7 +31,11 @@ export function PublishCard({
     <section className={card.card} aria-labelledby="publish-title" data-served={backfill.servedHours}>
       <header className={card.head}>
         <h2 id="publish-title">{t(isServed ? 'isServed' : 'notServed')}</h2>
-        <span className={card.aside}>{t('servedHours', { served: backfill.servedHours, all: backfill.hours })}</span>
+        <span className={card.aside}>
+          {t('servedShare', {
+            share: format.number(backfill.hours === 0 ? 0 : backfill.servedHours / backfill.hours, { style: 'percent' }),
+          })}
+        </span>
       </header>
       <div className={styles.actions}>
         {standing !== undefined && (

@@ -36,8 +36,8 @@ export interface BackfillsRestOptions {
   >
   readonly serving: Pick<Serving, 'readDirtyPlan' | 'readMissingPoints'>
   readonly queue: Pick<QueueClient, 'call'>
-  /** Of the positions pipeline, with its version. */
-  readonly rules: PositionsSettings & { readonly version: number }
+  /** Of the positions pipeline. */
+  readonly rules: PositionsSettings
   readonly nowMs: () => number
 }
 
@@ -139,7 +139,6 @@ async function proposals({ serving, rules, nowMs }: BackfillsRestOptions): Promi
     fromMs: nowMs() - DIRTY_DAYS * DAY_MS,
     toMs: nowMs() + DAY_MS,
     rules: { ...rules, maxGapMs: rules.maxAgeMs },
-    pipelineVersion: rules.version,
   })
   return {
     proposals: plan.pieces.map(({ fromMs, toMs, vans, points }) => ({
@@ -152,7 +151,7 @@ async function proposals({ serving, rules, nowMs }: BackfillsRestOptions): Promi
 }
 
 /** The track of a van as the version has it, and without the points that what is served misses. */
-async function track({ backfills, serving, queue, rules, nowMs }: BackfillsRestOptions, url: URL): Promise<BackfillTrackView> {
+async function track({ backfills, serving, queue, nowMs }: BackfillsRestOptions, url: URL): Promise<BackfillTrackView> {
   const van = url.searchParams.get('van') ?? ''
   const [fromMs, toMs] = [numberOf(url, 'fromMs'), numberOf(url, 'toMs')]
   if (van === '' || toMs <= fromMs || toMs - fromMs > TRACK_SPAN_MS) {
@@ -161,7 +160,7 @@ async function track({ backfills, serving, queue, rules, nowMs }: BackfillsRestO
   const version = await backfills.read(numberOf(url, 'id'))
   if (version === null) throw new Refusal(404, 'there is no such version', 'GET /api/backfills lists those that are there.')
   const after = (await askWorker(queue, JOB_KINDS.track, { van, fromMs, toMs, snapshot: version.snapshot })) as LakeTrackPoint[]
-  const missing = new Set(await serving.readMissingPoints(van, { fromMs, toMs }, { pipelineVersion: rules.version }))
+  const missing = new Set(await serving.readMissingPoints(van, { fromMs, toMs }))
   return { nowMs: nowMs(), van, before: after.filter(({ eventMs }) => !missing.has(eventMs)), after }
 }
 

@@ -11,15 +11,13 @@ const DAYS = 7
 
 export interface DaysRestOptions {
   readonly serving: Pick<Serving, 'readDays' | 'readDay'>
-  /** `positions.version` of the settings. */
-  readonly pipelineVersion: number
   readonly nowMs: () => number
 }
 
 /** Distances by day, and one cell of it explained. */
-export function daysRoutes({ serving, pipelineVersion, nowMs }: DaysRestOptions): Routes {
+export function daysRoutes({ serving, nowMs }: DaysRestOptions): Routes {
   const read = async (scope: Scope, url: URL): Promise<DaysView> => {
-    return { nowMs: nowMs(), ...(await serving.readDays(scope, daysOf(url, nowMs()), { pipelineVersion })) }
+    return { nowMs: nowMs(), ...(await serving.readDays(scope, daysOf(url, nowMs()))) }
   }
   return new Map([
     ['/api/days', { GET: async (request, response, url) => json(response, 200, await read(sessionOf(request).scope, url)) }],
@@ -45,7 +43,7 @@ export function daysRoutes({ serving, pipelineVersion, nowMs }: DaysRestOptions)
           const van = url.searchParams.get('van') ?? ''
           if (van === '') throw new Refusal(400, 'which van?', 'Ask for /api/days/van?van=NAME&day=YYYY-MM-DD.')
           const day = dayNamed(url.searchParams.get('day') ?? '')
-          const view = await serving.readDay(sessionOf(request).scope, van, day, { pipelineVersion })
+          const view = await serving.readDay(sessionOf(request).scope, van, day)
           if (view === null)
             throw new Refusal(404, `nothing is known of ${van} on that day`, 'Use a van and a day as GET /api/days has them.')
           json(response, 200, { nowMs: nowMs(), ...view })

@@ -1,0 +1,32 @@
+import { Queue } from 'bullmq'
+import { connectionOf } from './queue-connection.ts'
+
+/** When a job is wanted again and again: at a time of day of a time zone, or every so many milliseconds. */
+export type Schedule = { readonly cron: string; readonly timeZone: string } | { readonly everyMs: number }
+
+/**
+ * Makes `schedules`, by id, those of a queue, each adding jobs of its kind; ones that were there before are replaced or taken away. They live in
+ * Redis: where it has lost them, call this again. Rejects while Redis is away.
+ */
+export async function setSchedules(
+  options: { readonly redisUrl: string; readonly queue: string },
+  schedules: Readonly<Record<string, { readonly kind: string; readonly schedule: Schedule }>>,
+): Promise<void> {
+  const connection = connectionOf(options.redisUrl)
+  // Told by the rejection of what was asked for.
+  connection.on('error', () => undefined)
+  const queue = new Queue(options.queue, { connection })
+  queue.on('error', () => undefined)
+  try {
+    for (const known of await queue.getJobSchedulers()) {
+      if (known.key !== undefined && !Object.hasOwn(schedules, known.key)) await queue.removeJobScheduler(known.key)
+    }
+    for (const [id, { kind, schedule }] of Object.entries(schedules)) {
+      const repeat = 'cron' in schedule ? { pattern: schedule.cron, tz: schedule.timeZone } : { every: schedule.everyMs }
+      await queue.upsertJobScheduler(id, repeat, { name: kind, opts: { removeOnComplete: true, removeOnFail: true } })
+    }
+  } finally {
+    await queue.close()
+    connection.disconnect()
+  }
+}
