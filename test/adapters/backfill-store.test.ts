@@ -121,6 +121,8 @@ it('serves live rows until a version is published, and again when it is rolled b
     { van: 'b|\\n', mm: 12_000, gaps: null },
   ])
   await expect(store.publish(id, by)).rejects.toThrow(/served already/)
+  // Afterwards nothing differs; what it has changed is kept.
+  expect(await store.difference(id)).toEqual({ ...difference, isServed: true })
   expect((await store.rollBack(published.publication, by)).hours).toBe(6)
   expect(await served()).toEqual(before)
   await expect(store.rollBack(published.publication, by)).rejects.toThrow(/rolled back already/)

@@ -68,7 +68,8 @@ export function progressLine({ points, pointsDone, pieces, piecesDone, pointsPer
 export function differenceText(difference: BackfillDifference, byHour: boolean): string {
   const { added, removed, changed, beforeMm, afterMm, hours } = difference
   if (hours.length === 0) return `version ${difference.id} changes nothing of what is served\n`
-  const head = `version ${difference.id} against what is served: ${added} rows more, ${removed} less, ${changed} others; in the hours that differ ${kilometres(beforeMm)} km become ${kilometres(afterMm)} km\n\n`
+  const against = difference.isServed ? 'is served; against what was served before' : 'against what is served'
+  const head = `version ${difference.id} ${against}: ${added} rows more, ${removed} less, ${changed} others; in the hours that differ ${kilometres(beforeMm)} km become ${kilometres(afterMm)} km\n\n`
   const groups = new Map<string, DifferenceHour[]>()
   for (const hour of hours) {
     const key = byHour ? `${hour.owner}\u0000${hour.hourMs}` : hour.owner

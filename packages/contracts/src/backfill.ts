@@ -138,6 +138,8 @@ export interface BackfillDifference {
   readonly id: number
   /** Newest publication that it was compared with; 0: none. */
   readonly publication: number
+  /** The version is served: this is what it changed when it was published. */
+  readonly isServed: boolean
   readonly added: number
   readonly removed: number
   readonly changed: number

@@ -9,7 +9,10 @@ export function sentencesOf(preview: Omit<BackfillPreview, 'says'>): string[] {
   if (refusal !== null) says.push(`Cannot be run: ${refusal}.`)
   else if (changesNothing) says.push(nothing(preview))
   else if (late.tard + late.parcial > 0) says.push(dirty(preview))
-  else says.push('No late points: against live only lengths of jumps and gaps are new. What was published before may differ.')
+  else
+    says.push(
+      'No late points in this range. Against live rows only the lengths of jumps and gaps are new; against an older version more may be.',
+    )
   says.push(...preview.refused.map((count) => refusedSentence(count, request.pipeline === 'positions' ? 'points' : 'events')))
   if (preview.joined.length > 0) says.push(hoursSentence('Sessions bring in hours beside the range', preview.joined))
   if (preview.held.length > 0)
@@ -17,9 +20,8 @@ export function sentencesOf(preview: Omit<BackfillPreview, 'says'>): string[] {
   if (refusal === null) {
     const owners = request.pipeline === 'positions' ? 'vans' : 'markets'
     const known = preview.version === null ? '' : ` It has been computed already: version ${preview.version}.`
-    says.push(
-      `${preview.hours} hours of ${preview.owners} ${owners}, ${preview.rows} rows to read, about ${seconds(preview.expectedMs)}.${known}`,
-    )
+    const what = `${counted(preview.hours, 'hours')} of ${counted(preview.owners, owners)}, ${counted(preview.rows, 'rows')} to read`
+    says.push(`${what}, about ${seconds(preview.expectedMs)}.${known}`)
   }
   return says
 }
@@ -62,5 +64,6 @@ function hoursSentence(what: string, hours: readonly HoursOfOwner[]): string {
   return `${what}: ${hours.length === 1 ? example : `${hours.length} stretches, such as ${example}`}.`
 }
 
+const counted = (count: number, plural: string) => `${count} ${count === 1 ? plural.slice(0, -1) : plural}`
 const iso = (ms: number) => `${new Date(ms).toISOString().slice(0, 16)}Z`
 const seconds = (ms: number) => `${(ms / 1_000).toFixed(ms < 10_000 ? 1 : 0)} s`

@@ -48,8 +48,10 @@ async function changesNothing(
   ready: number | null,
 ): Promise<boolean> {
   if (ready !== null) {
-    const { added, removed, changed } = await store.difference(ready)
-    return added + removed + changed === 0
+    const { added, removed, changed, isServed } = await store.difference(ready)
+    if (!isServed) return added + removed + changed === 0
+    const view = await store.read(ready)
+    return view !== null && view.servedHours >= view.hours
   }
   return frame.refusal === null && late.tard + late.parcial === 0 && !(await store.hasPointers(frame.request))
 }

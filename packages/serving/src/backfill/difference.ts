@@ -59,7 +59,7 @@ const QUERIES: Readonly<Record<ResultKind, KindQuery>> = {
 
 /**
  * Compares a complete version with what is served and stores what differs. Compared are the hours that publishing it would move. Resolves with the
- * stored difference when nothing was published since.
+ * stored difference when nothing was published since; of a version that is served with what it changed when it was published.
  */
 export async function difference(pool: Pool, id: number): Promise<BackfillDifference> {
   return pool.transaction('begin', async (client) => {
@@ -68,17 +68,20 @@ export async function difference(pool: Pool, id: number): Promise<BackfillDiffer
     const version = await readFrozen(client, id)
     if (version === null) throw new BackfillRefusedError(`there is no version ${id}: \`km0 backfill list\` shows those that there are`)
     if (version.state !== 'ready') throw new BackfillRefusedError(`version ${id} is ${version.state}: there is nothing to compare yet`)
-    const { rows } = await client.query<{ newest: number; known: number | null }>(
-      `select coalesce((select max(id) from km0.publication), 0)::bigint as newest, (select compared_with from km0.version where id = $1) as known`,
+    const { rows } = await client.query<{ newest: number; known: number | null; isServed: boolean }>(
+      `select coalesce((select max(id) from km0.publication), 0)::bigint as newest, compared_with as known,
+         exists (select from km0.pointer p where p.version = v.id) as "isServed" from km0.version v where v.id = $1`,
       [id],
     )
-    const newest = rows[0]?.newest ?? 0
-    if (rows[0]?.known !== newest) await compare(client, version, newest)
-    return { id, publication: newest, ...(await readDifference(client, id)) }
+    const { newest = 0, known = null, isServed = false } = rows[0] ?? {}
+    if (known === null || (known !== newest && !isServed)) await compare(client, version, newest)
+    const publication = isServed && known !== null ? known : newest
+    return { id, publication, isServed, ...(await readDifference(client, id)) }
   })
 }
 
-async function compare(client: Client, version: FrozenVersion, newest: number): Promise<void> {
+/** Stores what a version changes of what is served now. */
+export async function compare(client: Client, version: FrozenVersion, newest: number): Promise<void> {
   const { id, request } = version
   await client.query('delete from km0.version_difference where version = $1', [id])
   const { rows: owners } = await client.query<{ owner: string }>(
@@ -117,7 +120,7 @@ async function compareKind(client: Client, { kind, fresh, served, isChanged, mm 
   )
 }
 
-async function readDifference(client: Client, id: number): Promise<Omit<BackfillDifference, 'id' | 'publication'>> {
+async function readDifference(client: Client, id: number): Promise<Omit<BackfillDifference, 'id' | 'publication' | 'isServed'>> {
   const { rows: hours } = await client.query<DifferenceHour>(
     `select owner, hour_ms as "hourMs", kind, added, removed, changed, before_mm as "beforeMm", after_mm as "afterMm"
      from km0.version_difference where version = $1 order by owner, hour_ms, kind`,

@@ -1,5 +1,6 @@
 import type { Actor, HoursOfOwner } from '@km0/contracts'
 import type { Client, Pool } from '../pool.ts'
+import { compare } from './difference.ts'
 import { BackfillRefusedError } from './errors.ts'
 import { type SessionMoves, sessionMoves } from './session-moves.ts'
 import { type FrozenVersion, readFrozen } from './version-store.ts'
@@ -25,13 +26,14 @@ const LOCK = 8_271_828_182_847
 export async function publish(pool: Pool, id: number, command: Command): Promise<Published> {
   return pool.transaction('begin', async (client) => {
     await client.query('select pg_advisory_xact_lock($1)', [LOCK])
-    const version = await readFrozen(client, id, 'for share of v')
+    const version = await readFrozen(client, id, 'for update of v')
     await refuseUnfit(client, id, version)
     const sessions = await sessionMoves(client, version as FrozenVersion)
     if (sessions.lacking.length > 0)
       throw new BackfillRefusedError(
         `since version ${id} was computed another one was published that meets its sessions (${some(sessions.lacking)}): run the backfill again, or roll that publication back first`,
       )
+    await noteDifference(client, version as FrozenVersion)
     const publication = await insertPublication(client, 'publish', id, null, command, sessions.held)
     const hours = await moveTo(client, id, publication, sessions)
     if (hours === 0) throw new BackfillRefusedError(`version ${id} is served already: there is nothing to publish`)
@@ -58,6 +60,15 @@ async function refuseUnfit(client: Client, id: number, version: FrozenVersion | 
     throw new BackfillRefusedError(
       `the live job has come to ${new Date(leastMs).toISOString()} only, before the end of what version ${id} has read: publish when it has caught up`,
     )
+}
+
+/** What a publication changes is kept as it was before: afterwards nothing differs. */
+async function noteDifference(client: Client, version: FrozenVersion): Promise<void> {
+  const { rows } = await client.query<{ newest: number; known: number | null }>(
+    'select coalesce((select max(id) from km0.publication), 0)::bigint as newest, compared_with as known from km0.version where id = $1',
+    [version.id],
+  )
+  if (rows[0] !== undefined && rows[0].known !== rows[0].newest) await compare(client, version, rows[0].newest)
 }
 
 function some(names: readonly string[]): string {
