@@ -109,7 +109,9 @@ const services = await startServices({ kafka: true, mqtt: true })
 const log = openLog({ brokers: [services.kafka.brokers], clientId: 'banc' })
 await log.ensureTopics([TOPICS.positions, TOPICS.deadLetters])
 const raw = values.source === 'raw' ? await rawSource() : null
-const bridge = await BridgeProcess.start({ ...services.environment, ...(raw === null ? {} : { MQTT_URL: raw.url }) })
+// The source of a few bytes knows three filters and one connection: no probe.
+const environment = raw === null ? {} : { MQTT_URL: raw.url, KM0_BRIDGE_PROBE_EVERY_MS: '0' }
+const bridge = await BridgeProcess.start({ ...services.environment, ...environment })
 const before = usage(bridge.pid)
 const startMs = performance.now()
 if (raw === null) await brokerSource(services.mqtt.url)
