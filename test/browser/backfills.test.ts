@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { DEFAULT_POSITIONS_SETTINGS } from '@km0/contracts'
 import { QUEUES } from '@km0/contracts/queues'
 import { type Lake, LakeWriter, openLake } from '@km0/lake'
-import { type Backfills, openBackfills, openServing, type Serving } from '@km0/serving'
+import { type Backfills, type NightRuns, openBackfills, openNightRuns, openServing, type Serving } from '@km0/serving'
 import { launchBrowser } from '@km0/testkit/browser'
 import { startServices, type TestServices } from '@km0/testkit/services'
 import { openQueue, type QueueClient } from '@km0/transport/queue'
@@ -40,6 +40,7 @@ let missing: string | null
 let lake: Lake | undefined
 let serving: Serving
 let store: Backfills
+let nights: NightRuns
 let queue: QueueClient
 let batch: BatchProcess | undefined
 let panel: Awaited<ReturnType<typeof startPanelUnderTest>>
@@ -54,6 +55,7 @@ beforeAll(async () => {
   serving = openServing(options)
   await serving.migrate()
   store = openBackfills(options)
+  nights = openNightRuns(options)
   lake = await openLake(lakeSettings(services, 'pages', { inlineRows: 500 }))
   const writer = new LakeWriter(lake, 1)
   await writer.prepare()
@@ -70,7 +72,7 @@ beforeAll(async () => {
   panel = await startPanelUnderTest(new SimulatedSource({ labelsFile: LABELS, vans: 3 }), {
     extensions: [
       { routes: daysRoutes({ serving, nowMs }) },
-      { routes: backfillsRoutes({ backfills: store, serving, queue, rules: DEFAULT_POSITIONS_SETTINGS, nowMs }) },
+      { routes: backfillsRoutes({ backfills: store, serving, nights, queue, rules: DEFAULT_POSITIONS_SETTINGS, nowMs }) },
     ],
   })
 })
@@ -80,6 +82,7 @@ afterAll(async () => {
   await batch?.stop()
   await queue?.close()
   await store?.close()
+  await nights?.close()
   await serving?.close()
   lake?.close()
   await services?.stop()

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { readPipelineSettings } from '@km0/contracts/pipeline-settings-file'
 import { QUEUES } from '@km0/contracts/queues'
 import { Counter, commonEnvironment, loadSettings, startProgram } from '@km0/runtime'
-import { openBackfills, openLedgerRuns, openServing, openStockServing } from '@km0/serving'
+import { openBackfills, openLedgerRuns, openNightRuns, openServing, openStockServing } from '@km0/serving'
 import { openLog } from '@km0/transport'
 import { openQueue } from '@km0/transport/queue'
 import { z } from 'zod'
@@ -65,6 +65,8 @@ const ledgers = openLedgerRuns({ ...storeOptions('-ledger'), maxConnections: 2 }
 shutdown.add('store of ledgers', () => ledgers.close())
 const backfills = openBackfills({ ...storeOptions('-backfills'), maxConnections: 2 })
 shutdown.add('store of backfills', () => backfills.close())
+const nights = openNightRuns({ ...storeOptions('-nights'), maxConnections: 1 })
+shutdown.add('store of nights', () => nights.close())
 const queue = openQueue({
   redisUrl: settings.REDIS_URL,
   queue: QUEUES.backfills,
@@ -98,7 +100,7 @@ startPanelServer({
   extensions: [
     stockExtension(stock, (error) => logger.warn({ err: error }, 'stock could not be read')),
     { routes: daysRoutes({ serving, nowMs: platformNowMs }) },
-    { routes: backfillsRoutes({ backfills, serving, queue, rules, nowMs: platformNowMs }) },
+    { routes: backfillsRoutes({ backfills, serving, nights, queue, rules, nowMs: platformNowMs }) },
     { routes: ledgerRoutes({ runs: ledgers, platformNowMs }) },
   ],
   metrics,

@@ -1,4 +1,5 @@
 import type { BackfillDifference, BackfillProgress, BackfillRequest, BackfillView, LakeTrackPoint, PublicationView } from './backfill.ts'
+import type { NightRun } from './nightly.ts'
 
 /** What the page of backfills shows and asks for. Times in ms since 1970. */
 
@@ -22,6 +23,8 @@ export interface BackfillsView {
   readonly backfills: readonly BackfillView[]
   readonly publications: readonly PublicationView[]
   readonly dirty: BackfillProposals
+  /** The last night runs, newest day first. */
+  readonly nights: readonly NightRun[]
 }
 
 /** GET /api/backfills/one?id= */

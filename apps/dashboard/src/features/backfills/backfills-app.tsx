@@ -15,6 +15,7 @@ import { AskCard } from './ask-card.tsx'
 import styles from './backfills.module.css'
 import type { BackfillsPlace } from './backfills-place.ts'
 import { HistoryCard } from './history-card.tsx'
+import { NightsCard } from './nights-card.tsx'
 import { PreviewCard } from './preview-card.tsx'
 import { ProposalsCard } from './proposals-card.tsx'
 import { useBackfillsPlace } from './use-backfills-place.ts'
@@ -52,6 +53,7 @@ export function BackfillsApp(props: { readonly brand: ReactNode; readonly theme:
           {view !== null && (
             <>
               <ProposalsCard dirty={view.dirty} onAsk={(request) => go({ kind: 'preview', request })} />
+              <NightsCard nights={view.nights} onChoose={(id) => go({ kind: 'version', id })} />
               <HistoryCard view={view} chosen={place.kind === 'version' ? place.id : null} onChoose={(id) => go({ kind: 'version', id })} />
             </>
           )}

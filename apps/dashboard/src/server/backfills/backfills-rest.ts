@@ -10,7 +10,7 @@ import {
   type PositionsSettings,
 } from '@km0/contracts'
 import { backfillRequest, JOB_KINDS, planResult } from '@km0/contracts/backfill-payload'
-import { BackfillRefusedError, type Backfills, type Serving } from '@km0/serving'
+import { BackfillRefusedError, type Backfills, type NightRuns, type Serving } from '@km0/serving'
 import type { QueueClient } from '@km0/transport/queue'
 import { z } from 'zod'
 import { Refusal, readBody } from '../guard.ts'
@@ -18,6 +18,7 @@ import { type Handler, json, noteText, type Routes, requireEverything, sessionOf
 import { askWorker } from './backfill-worker.ts'
 
 const SHOWN = 50
+const NIGHTS_SHOWN = 7
 const DAY_MS = 86_400_000
 const DIRTY_DAYS = 7
 const TRACK_SPAN_MS = 2 * DAY_MS
@@ -35,6 +36,7 @@ export interface BackfillsRestOptions {
     'list' | 'publications' | 'read' | 'progress' | 'readLog' | 'difference' | 'publish' | 'rollBack' | 'cancel'
   >
   readonly serving: Pick<Serving, 'readDirtyPlan' | 'readMissingPoints'>
+  readonly nights: Pick<NightRuns, 'list'>
   readonly queue: Pick<QueueClient, 'call'>
   /** Of the positions pipeline. */
   readonly rules: PositionsSettings
@@ -46,10 +48,15 @@ export interface BackfillsRestOptions {
  * asks them. A backfill is of all vans, so only those who see everything may.
  */
 export function backfillsRoutes(options: BackfillsRestOptions): Routes {
-  const { backfills, queue, nowMs } = options
+  const { backfills, nights, queue, nowMs } = options
   const list = async (): Promise<BackfillsView> => {
-    const [all, publications, dirty] = await Promise.all([backfills.list(SHOWN), backfills.publications(SHOWN), proposals(options)])
-    return { nowMs: nowMs(), backfills: all, publications, dirty }
+    const [all, publications, dirty, runs] = await Promise.all([
+      backfills.list(SHOWN),
+      backfills.publications(SHOWN),
+      proposals(options),
+      nights.list(NIGHTS_SHOWN),
+    ])
+    return { nowMs: nowMs(), backfills: all, publications, dirty, nights: runs }
   }
   const one = async (version: number): Promise<BackfillOneView> => {
     const [backfill, progress, log, publications] = await Promise.all([
