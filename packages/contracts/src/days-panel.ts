@@ -66,6 +66,7 @@ export interface DayHour {
 
 /** One van on one day, explained. */
 export interface DayView {
+  readonly nowMs: number
   readonly van: DayVan
   readonly day: Period
   readonly hours: readonly DayHour[]
