@@ -129,7 +129,7 @@ describe.skipIf(services === null)('a job whose checkpoints are in an object sto
     expect(checkpoints).toEqual({ status: 'ok', detail: 's3://km0-test/lost' })
     expect(log).toMatchObject({
       status: 'degraded',
-      detail: expect.stringMatching(/^partition 2: retention has deleted the records 0 to 49 .* pnpm km0 backfill --to 20/),
+      detail: expect.stringMatching(/^partition 2: retention has deleted the records 0 to 49 .* pnpm km0 backfill run --from TIME --to 20/),
     })
     await rig.stopJob()
   })

@@ -21,7 +21,7 @@ describe('holes that retention has left', () => {
     expect(status).toBe('degraded')
     expect(detail).toContain('partition 3: retention has deleted the records 50 to 89 before they were read')
     expect(detail).toContain('live results from 2026-09-14T08:20:00.000Z to 2026-09-14T09:20:00.000Z miss them')
-    expect(detail).toContain('pnpm km0 backfill --from 2026-09-14T08:00:00.000Z --to 2026-09-14T10:00:00.000Z')
+    expect(detail).toContain('pnpm km0 backfill run --from 2026-09-14T08:00:00.000Z --to 2026-09-14T10:00:00.000Z')
   })
 
   it('are told for a state that begins where the log begins, without knowing since when', () => {
@@ -29,7 +29,9 @@ describe('holes that retention has left', () => {
     watch.find(0, 0, 90, Number.NEGATIVE_INFINITY)
     watch.find(1, 0, 70, null)
     for (const partition of [0, 1]) watch.hear(partition, AT_MS)
-    expect(watch.health().detail).toMatch(/live results before 2026-09-14T08:20.*backfill --to 2026-09-14T09.*\(and 1 more partitions\)/)
+    expect(watch.health().detail).toMatch(
+      /live results before 2026-09-14T08:20.*backfill run --from TIME --to 2026-09-14T09.*\(and 1 more partitions\)/,
+    )
   })
 
   it('are none where nothing is missing', () => {

@@ -58,9 +58,9 @@ function describeHole({ fromOffset, toOffset, fromMs }: Hole, toMs: number): str
   // A backfill is of whole hours; a window or session that began before belongs to the one in which it ends.
   const toHour = new Date(Math.ceil(toMs / HOUR_MS) * HOUR_MS).toISOString()
   const since = fromMs === null ? 'before' : `from ${new Date(fromMs).toISOString()} to`
-  const range = fromMs === null ? '' : ` --from ${new Date(Math.floor(fromMs / HOUR_MS) * HOUR_MS).toISOString()}`
+  const fromHour = fromMs === null ? 'TIME' : new Date(Math.floor(fromMs / HOUR_MS) * HOUR_MS).toISOString()
   return (
     `retention has deleted the records ${fromOffset} to ${toOffset - 1} before they were read: live results ${since} ${upTo} miss them. ` +
-    `A backfill makes them from what the lake holds: pnpm km0 backfill${range} --to ${toHour}`
+    `A backfill makes them from what the lake holds: pnpm km0 backfill run --from ${fromHour} --to ${toHour}`
   )
 }

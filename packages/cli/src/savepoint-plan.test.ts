@@ -49,7 +49,7 @@ describe('the plan of a restore', () => {
       [0, 20],
       [1, 7],
     ])
-    expect(describeHoles(holes)).toMatch(/km0 dirty/)
+    expect(describeHoles(holes)).toMatch(/km0 backfill run/)
   })
 
   it('is refused where offsets mean other records', () => {

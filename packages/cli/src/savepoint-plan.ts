@@ -111,6 +111,6 @@ export function describeHoles(holes: RestorePlan['holes']): string {
   const spans = holes.map(({ partition, fromOffset, toOffset }) => `partition ${partition}: ${fromOffset} to ${toOffset - 1}`)
   return (
     `retention has deleted records that came after the savepoint (${spans.join('; ')}): live results of that time will be missing, ` +
-    'and a backfill from the lake makes them (`pnpm km0 dirty`, docs/lake.md).'
+    'and a backfill from the lake makes them (`pnpm km0 backfill run --help`).'
   )
 }
