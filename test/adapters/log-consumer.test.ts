@@ -250,6 +250,44 @@ describe('a group', () => {
     expect(slow.values.get(0)).toEqual(numbers(0, 20))
   })
 
+  it('keeps one whose sink stands still: what is fetched stays bounded, and the rest waits in the log', async () => {
+    const topic = await newTopic(2)
+    const count = 40_000
+    const producer = await log.openProducer()
+    const value = 'x'.repeat(1_000)
+    await producer.send(Array.from({ length: count }, (_, n) => ({ topic, partition: n % 2, key: null, value })))
+    await producer.close()
+    const stuck = new Collector()
+    stuck.commitEach = false
+    let release: () => void = () => undefined
+    const released = new Promise<void>((resolve) => {
+      release = resolve
+    })
+    let beats = 0
+    let open = false
+    void released.then(() => {
+      open = true
+    })
+    stuck.beforeSlice = async (slice) => {
+      while (!open) {
+        await Promise.race([released, sleep(1_000)])
+        await slice.heartbeat()
+        beats += 1
+      }
+    }
+    const bytes = () => process.memoryUsage().arrayBuffers
+    const before = bytes()
+    await stuck.run(topic, 'g-still', { maxSliceRecords: 5_000 })
+    await until('some heartbeats of a sink that stands still', () => beats >= 4)
+    expect(stuck.applied).toEqual([])
+    // The topic holds 40 MB.
+    expect(bytes() - before).toBeLessThan(16_000_000)
+    release()
+    await until('all records', () => stuck.applied.length === count)
+    expect(stuck.starts).toHaveLength(2)
+    await stuck.consumer?.stop()
+  })
+
   it('takes partitions away from a member that hangs; what it says afterwards changes nothing', async () => {
     const topic = await newTopic()
     await write(topic, 10)

@@ -56,13 +56,16 @@ export class StreamProcess {
 
   /** Sum of the samples of a metric whose labels hold `labels`; 0 when there is none yet. */
   async metric(name: string, labels = ''): Promise<number> {
-    const text = await (await fetch(`http://127.0.0.1:${this.#port}/metrics`)).text()
+    // A connection that is kept may be closed by the other side just when it is used again.
+    const text = await (await fetch(`http://127.0.0.1:${this.#port}/metrics`, { headers: { connection: 'close' } })).text()
     const rows = text.split('\n').filter((row) => row.startsWith(`${name}{`) && row.includes(labels))
     return rows.reduce((sum, row) => sum + Number(row.split(' ').at(-1)), 0)
   }
 
   async health(): Promise<{ status: string; parts: Record<string, { status: string; detail?: string }> }> {
-    return (await fetch(`http://127.0.0.1:${this.#port}/health`)).json() as ReturnType<StreamProcess['health']>
+    return (await fetch(`http://127.0.0.1:${this.#port}/health`, { headers: { connection: 'close' } })).json() as ReturnType<
+      StreamProcess['health']
+    >
   }
 
   async stop(): Promise<number | null> {
