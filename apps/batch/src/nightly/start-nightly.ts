@@ -110,7 +110,10 @@ class NightlyService {
   async #lookAlone(): Promise<void> {
     const { settings } = this.#program
     const nowMs = Date.now()
-    for (const day of dueDays(nowMs, this.#minutes, settings.KM0_NIGHTLY_DAYS)) await this.#runs.open(day, nowMs)
+    const firstMs = (await this.#runs.firstResultMs()) ?? Number.POSITIVE_INFINITY
+    for (const day of dueDays(nowMs, this.#minutes, settings.KM0_NIGHTLY_DAYS)) {
+      if (day.dayEndMs > firstMs) await this.#runs.open(day, nowMs)
+    }
     const runs = await this.#runs.list(SHOWN)
     const news: string[] = []
     for (const run of runs.toReversed()) {

@@ -29,6 +29,12 @@ export class NightRuns {
     )
   }
 
+  /** End of the oldest live window that is stored; null before the first. Nights of days before it have nothing to do. */
+  async firstResultMs(): Promise<number | null> {
+    const [row] = await this.#pool.query<{ firstMs: number | null }>('select min(window_end_ms) as "firstMs" from km0.distance_row')
+    return row?.firstMs ?? null
+  }
+
   /** Newest day first. */
   list(limit: number): Promise<NightRun[]> {
     return this.#pool.query<NightRun & Record<string, unknown>>(`select ${COLUMNS} from km0.night_run order by day_ms desc limit $1`, [
