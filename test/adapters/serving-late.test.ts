@@ -115,16 +115,16 @@ describe('late points', () => {
     await pool.query('delete from km0.pointer; delete from km0.version')
   })
 
-  it('and so does a hole: a span without heartbeats of unknown cause, for the vans of its partition', async () => {
+  it('and so does a hole in the log, for the vans of its partition', async () => {
     const hour = Math.floor(NOW / 3_600_000) * 3_600_000
     await pool.query(
       `insert into km0.live_point (van, lat, lon, event_ms, arrival_ms, doubtful, motion, epoch, source_partition, source_offset, written_at_ms)
        select v, 41, 2, 0, 0, false, 'moving', 1, p, 0, 0 from (values ('a', 0), ('b', 1)) as x (v, p)`,
     )
-    await pool.query(
-      `insert into km0.outage values (0, $1::bigint, $1 + 600000, 'unknown', 1, 0), (1, $1::bigint, $1 + 600000, 'broker', 1, 0)`,
-      [hour + 10 * MINUTE],
-    )
+    const span = { inici_ms: hour + 10 * MINUTE, data_ms: hour + 20 * MINUTE }
+    const hole = record('forat|0', { motiu: 'forat', ...span, des_de_offset: 40, fins_offset: 90 }, { offset: 90 }, 0)
+    const batch = { topic: TOPICS.late.name, partition: 0, clusterId: 'one', writtenAtMs: NOW, nextOffset: 1, records: [hole] }
+    expect(await serving.applyLateBatch(batch)).toEqual([])
     await panel.apply([session('a', hour - 50 * MINUTE, hour + 9 * MINUTE), { offset: 1 }])
     const query = { fromMs: NOW - 86_400_000, toMs: NOW + 86_400_000, rules }
     const { pieces, points } = await serving.readDirtyPlan(EVERYTHING, query)

@@ -84,6 +84,7 @@ const TABLES = [
   'partition_mark',
   'outage',
   'late_point',
+  'log_hole',
   'certificate',
   'van',
   'depot',

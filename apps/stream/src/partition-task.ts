@@ -4,6 +4,7 @@ import {
   type Emission,
   encodeSource,
   HEADERS,
+  type HoleValue,
   type LinedHost,
   type MarkValue,
   RECORD_FLAGS,
@@ -140,6 +141,13 @@ export class PartitionTask {
       timestampMs: cause?.timestampMs ?? 0,
     }
     return topic === TOPICS.panel.name ? { ...result, partition: emission.partition } : result
+  }
+
+  /** A hole in the log before what is applied next, for the late side output. */
+  hole(value: HoleValue): OutRecord {
+    const source = encodeSource({ epoch: this.#epoch, partition: this.partition, offset: value.fins_offset })
+    const key = `forat|${this.partition}`
+    return { topic: TOPICS.late.name, key, value: JSON.stringify(value), headers: source, timestampMs: value.data_ms }
   }
 
   /** How far this partition has come, for the topic of marks. */

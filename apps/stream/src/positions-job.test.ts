@@ -1,7 +1,7 @@
-import { DEFAULT_POSITIONS_SETTINGS } from '@km0/contracts'
+import { DEFAULT_POSITIONS_SETTINGS, TOPICS } from '@km0/contracts'
 import { createPositionsHost } from '@km0/pipelines'
 import { createLogger, Health, Registry } from '@km0/runtime'
-import type { LogRecord, PartitionSlice } from '@km0/transport'
+import type { LogRecord, OutRecord, PartitionSlice } from '@km0/transport'
 import { describe, expect, it } from 'vitest'
 import { PartitionTask } from './partition-task.ts'
 import { PositionsJob, type PositionsJobOptions } from './positions-job.ts'
@@ -10,10 +10,12 @@ import { positionsMetrics } from './positions-metrics.ts'
 /** A job whose log takes everything, and which has no checkpoints. */
 function build() {
   const registry = new Registry()
+  const written: OutRecord[] = []
+  const deliver = async (_task: unknown, _slice: unknown, records: readonly OutRecord[]) => written.push(...records) >= 0
   const options = {
     program: { settings: { KM0_CLOCK: 'machine' }, metrics: registry, health: new Health(), log: createLogger('prova', 'silent') },
     log: { startOffsets: async () => new Map([[0, 0]]) },
-    delivery: { takeOver: async () => ({ restoreAt: 0, writtenBefore: 0 }), deliver: async () => true },
+    delivery: { takeOver: async () => ({ restoreAt: 0, writtenBefore: 0 }), deliver },
     checkpointer: { restore: async () => false, observeAges: () => undefined },
     metrics: positionsMetrics(registry),
     newTask: (partition: number) => new PartitionTask(partition, 1, createPositionsHost(DEFAULT_POSITIONS_SETTINGS), 0),
@@ -23,7 +25,7 @@ function build() {
     const metric = await registry.getSingleMetric(name)?.get()
     return metric?.values[0]?.value
   }
-  return { job, gauge }
+  return { job, gauge, written }
 }
 
 /** One position that was measured `agoMs` ago and arrived `arrivedAgoMs` ago, when the log goes on for `behind` more records. */
@@ -60,5 +62,22 @@ describe('lag and latency', () => {
     while (Date.now() === startMs) await new Promise((resolve) => setTimeout(resolve, 2))
     expect(await gauge('km0_stream_lag_seconds')).toBeGreaterThan(before)
     expect(await gauge('km0_stream_lag_records')).toBe(0)
+  })
+})
+
+describe('a hole that retention left', () => {
+  it('is told once, in the late side output, with its offsets and the time in which it was', async () => {
+    const { job, written } = build()
+    await job.start(0, 0)
+    await job.onSlice(slice(600_000, 600_000, 0))
+    job.onHole({ topic: 't', partition: 0, expectedOffset: 1, foundOffset: 90 })
+    await job.onSlice(slice(1_000, 1_000, 0))
+    await job.onSlice(slice(500, 500, 0))
+    const holes = written.filter(({ key }) => key === 'forat|0')
+    expect(holes).toHaveLength(1)
+    expect(holes[0]).toMatchObject({ topic: TOPICS.late.name, headers: { particio_origen: '0', offset_origen: '90' } })
+    const value = JSON.parse(String(holes[0]?.value))
+    expect(value).toMatchObject({ motiu: 'forat', des_de_offset: 1, fins_offset: 90 })
+    expect(value.data_ms - value.inici_ms).toBeGreaterThan(500_000)
   })
 })

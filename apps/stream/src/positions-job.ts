@@ -32,6 +32,8 @@ export class PositionsJob implements PartitionsJob {
   readonly #backpressure = new Backpressure('the log')
   readonly #work = new Map<number, Work>()
   readonly #holes: HoleWatch
+  /** Holes that the next results of their partition tell of. */
+  readonly #untold = new Map<number, { readonly expectedOffset: number; readonly foundOffset: number; readonly fromMs: number }>()
 
   constructor(options: PositionsJobOptions) {
     const { program, metrics } = options
@@ -47,10 +49,13 @@ export class PositionsJob implements PartitionsJob {
   async start(partition: number, firstOffset: number): Promise<number> {
     const { program, log, delivery, checkpointer, metrics, newTask } = this.#options
     const task = newTask(partition)
-    const { restoreAt, writtenBefore } = await delivery.takeOver(partition, firstOffset)
+    const { restoreAt, writtenBefore, checkpoint } = await delivery.takeOver(partition, firstOffset)
     const restored = await checkpointer.restore(task, restoreAt)
     const offset = restored ? task.nextOffset : ((await log.startOffsets(TOPICS.positions.name)).get(partition) ?? firstOffset)
     if (!restored) this.#holes.find(partition, 0, offset, null)
+    if (checkpoint !== null && offset < checkpoint) {
+      program.log.error({ partition, checkpoint, offset }, 'the checkpoint that the log points at is not there; an older state is taken')
+    }
     metrics.restores.inc({ from: restored ? 'checkpoint' : 'log-start' })
     program.log.info({ partition, firstOffset, offset, restored, writtenBefore }, 'partition taken over')
     this.#work.set(partition, { task, writtenBefore })
@@ -77,9 +82,12 @@ export class PositionsJob implements PartitionsJob {
   async #applyTo(work: Work, slice: PartitionSlice): Promise<boolean> {
     const { delivery } = this.#options
     const { task } = work
-    const records = this.#resultsOf(work, slice)
+    const results = this.#resultsOf(work, slice)
+    const hole = this.#tellHole(task, slice)
+    const records = results === null || hole === null ? results : [hole, ...results]
     for (const record of slice.records) this.#clock.hear(record.timestampMs)
     if (records !== null && !(await this.#backpressure.during(delivery.deliver(task, slice, records)))) return false
+    this.#untold.delete(slice.partition)
     this.#observe(task, slice, records ?? [])
     return true
   }
@@ -129,12 +137,29 @@ export class PositionsJob implements PartitionsJob {
   }
 
   onHole({ partition, expectedOffset, foundOffset }: LogHole): void {
-    this.#holes.find(partition, expectedOffset, foundOffset, this.#work.get(partition)?.task.progressMs ?? null)
+    const fromMs = this.#work.get(partition)?.task.progressMs ?? null
+    this.#holes.find(partition, expectedOffset, foundOffset, fromMs)
+    if (fromMs !== null && Number.isFinite(fromMs)) this.#untold.set(partition, { expectedOffset, foundOffset, fromMs })
+  }
+
+  /** The hole before this slice as a record of the late side output: whatever was in it, live results miss. */
+  #tellHole(task: PartitionTask, { partition, records: [first] }: PartitionSlice): OutRecord | null {
+    const hole = this.#untold.get(partition)
+    if (hole === undefined || first === undefined) return null
+    const { expectedOffset, foundOffset, fromMs } = hole
+    return task.hole({
+      motiu: 'forat',
+      inici_ms: fromMs,
+      data_ms: first.timestampMs,
+      des_de_offset: expectedOffset,
+      fins_offset: foundOffset,
+    })
   }
 
   onDrop(): void {
     const { delivery, checkpointer, metrics } = this.#options
     this.#work.clear()
+    this.#untold.clear()
     delivery.drop()
     metrics.lagSeconds.reset()
     metrics.keys.reset()

@@ -33,6 +33,7 @@ export const certify: Command = {
     const settings = pipelineRules('km0')
     const serving = openServing({ databaseUrl: findDatabaseUrl(process.env), applicationName: 'km0-cli' })
     try {
+      await serving.migrate()
       const liveMs = Math.min(
         ...[...(await serving.readMarks()).values()].map(({ watermarkMs }) => watermarkMs ?? Number.NEGATIVE_INFINITY),
       )

@@ -56,6 +56,7 @@ async function readPlan(range: { fromMs: number; toMs: number }, vans: readonly 
   const settings = pipelineRules('km0')
   const serving = openServing({ databaseUrl: findDatabaseUrl(process.env), applicationName: 'km0-cli' })
   try {
+    await serving.migrate()
     const rules = { ...settings, maxGapMs: settings.maxAgeMs }
     return await serving.readDirtyPlan(EVERYTHING, { ...range, rules, ...(vans === undefined ? {} : { vans }) })
   } finally {

@@ -62,6 +62,21 @@ export interface MarkValue {
   readonly epoca: number
 }
 
+/**
+ * A hole in the log, as `repartiment.tardans` tells of it under the key `forat|<particio>`: records that retention had deleted before the
+ * windowing job read them. Live results miss whatever they held.
+ */
+export interface HoleValue {
+  readonly motiu: 'forat'
+  /** Newest time that the job had heard of before it. */
+  readonly inici_ms: number
+  /** Arrival of the first record behind it. */
+  readonly data_ms: number
+  /** Offsets, `[des_de_offset, fins_offset)`. */
+  readonly des_de_offset: number
+  readonly fins_offset: number
+}
+
 /** Why no heartbeat came, as far as the log tells; null when it does not. `pont`: the bridge was away; `broker`: the bridge had no connection. */
 export type OutageCauseValue = 'pont' | 'broker' | 'kafka' | 'endarreriment' | null
 

@@ -52,6 +52,14 @@ const markValue = z.object({
 
 const lateValue = z.object({ motiu: z.enum(['tard', 'parcial']), data_ms: integer, finestres_tancades: count })
 
+const holeValue = z.object({
+  motiu: z.literal('forat'),
+  inici_ms: integer,
+  data_ms: integer,
+  des_de_offset: count,
+  fins_offset: count,
+})
+
 const outageValue = z.object({
   tipus: z.literal('tall'),
   particio: count,
@@ -64,7 +72,11 @@ const outageValue = z.object({
 
 export type PanelRow = { readonly key: string; readonly source: SourcePosition; readonly value: z.infer<typeof panelValue> }
 export type LiveRow = { readonly key: string; readonly source: SourcePosition; readonly value: z.infer<typeof liveValue> }
-export type LateRow = { readonly key: string; readonly source: SourcePosition; readonly value: z.infer<typeof lateValue> }
+export type LateRow = {
+  readonly key: string
+  readonly source: SourcePosition
+  readonly value: z.infer<typeof lateValue> | z.infer<typeof holeValue>
+}
 export type MarkRow = { readonly value: z.infer<typeof markValue> | z.infer<typeof outageValue> }
 
 /** A record that cannot be stored, and why. Whoever writes our result topics but us is a fault of the installation: counted and said. */
@@ -87,7 +99,7 @@ export function decodeLive(records: readonly ResultRecord[]): Decoded<LiveRow> {
 }
 
 export function decodeLate(records: readonly ResultRecord[]): Decoded<LateRow> {
-  return decodeAll(records, lateValue, withSource)
+  return decodeAll(records, z.union([lateValue, holeValue]), withSource)
 }
 
 /** Marks of partitions, and the outages of ours that stand in their topic. */

@@ -7,6 +7,7 @@ import ledger from './sql/000006_ledger.ts'
 import reprocessing from './sql/000007_reprocessing.ts'
 import versionEpoch from './sql/000008_version_epoch.ts'
 import nightly from './sql/000009_nightly.ts'
+import logHole from './sql/000010_log_hole.ts'
 
 export interface Migration {
   readonly number: number
@@ -25,4 +26,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 7, name: 'reprocessing', sql: reprocessing },
   { number: 8, name: 'version epoch', sql: versionEpoch },
   { number: 9, name: 'nightly', sql: nightly },
+  { number: 10, name: 'log hole', sql: logHole },
 ]

@@ -144,16 +144,13 @@ async function readPointers(client: Client, vans: readonly string[], { fromMs, t
   }
 }
 
-/**
- * Spans without heartbeats that no bridge has told the cause of: what retention had deleted before the windowing job read it looks so. They touch
- * the vans that were heard in the partition.
- */
+/** What retention had deleted before the windowing job read it. It may be of all vans that were heard in the partition. */
 async function readUnseen(client: Client, scope: Scope, { fromMs, toMs, vans }: DirtyQuery): Promise<UnseenSpan[]> {
   const clause = vanScope(scope, 4)
   const { rows } = await client.query<UnseenSpan>(
-    `select p.van, o.from_ms as "fromMs", o.to_ms as "toMs" from km0.outage o
+    `select p.van, o.from_ms as "fromMs", o.to_ms as "toMs" from km0.log_hole o
      join km0.live_point p on p.source_partition = o.partition left join km0.van v on v.van = p.van
-     where o.cause = 'unknown' and o.to_ms > $1 and o.from_ms < $2 and ($3::text[] is null or p.van = any($3::text[])) and ${clause.sql}`,
+     where o.to_ms > $1 and o.from_ms < $2 and ($3::text[] is null or p.van = any($3::text[])) and ${clause.sql}`,
     [fromMs, toMs, vans ?? null, ...clause.values],
   )
   return rows

@@ -5,9 +5,11 @@ import { lockOffset, moveOffset } from './offsets.ts'
 import type { Pool } from './pool.ts'
 import type { LiveBatch } from './write-live.ts'
 
-/** Applies records of the late side output and moves the offset, in one transaction. A record that is emitted again changes nothing. */
+/** Applies records of the late side output, holes of the log among them, and moves the offset, in one transaction. A record that is emitted again changes nothing. */
 export async function applyLateBatch(pool: Pool, days: DayPartitions, batch: LiveBatch): Promise<readonly RefusedResult[]> {
-  const { rows, refused } = decodeLate(batch.records)
+  const decoded = decodeLate(batch.records)
+  const rows = decoded.rows.flatMap(({ key, source, value }) => (value.motiu === 'forat' ? [] : [{ key, source, value }]))
+  const holes = decoded.rows.flatMap(({ source, value }) => (value.motiu === 'forat' ? [{ source, value }] : []))
   await days.ensure(
     'late_point',
     rows.map((row) => row.value.data_ms),
@@ -27,7 +29,20 @@ export async function applyLateBatch(pool: Pool, days: DayPartitions, batch: Liv
       ],
       '(event_ms, epoch, source_partition, source_offset) do nothing',
     )
+    await bulkInsert(
+      client,
+      'log_hole',
+      [
+        { name: 'partition', type: 'integer', values: holes.map(({ source }) => source.partition) },
+        { name: 'epoch', type: 'integer', values: holes.map(({ source }) => source.epoch) },
+        { name: 'from_offset', type: 'bigint', values: holes.map(({ value }) => value.des_de_offset) },
+        { name: 'to_offset', type: 'bigint', values: holes.map(({ value }) => value.fins_offset) },
+        { name: 'from_ms', type: 'bigint', values: holes.map(({ value }) => value.inici_ms) },
+        { name: 'to_ms', type: 'bigint', values: holes.map(({ value }) => value.data_ms) },
+      ],
+      '(epoch, partition, from_offset) do nothing',
+    )
     await moveOffset(client, batch)
-    return refused
+    return decoded.refused
   })
 }
