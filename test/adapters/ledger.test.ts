@@ -287,6 +287,8 @@ describe('runs of the ledger in the store', () => {
       expect(await runs.take(second!, END_MS + 60_000)).toMatchObject({ id: asked?.id })
       const report = await gather({ span: { fromMs: END_MS - HOUR_MS, toMs: END_MS } })
       expect(await runs.finish(asked!.id, first!, report, END_MS)).toBe(false)
+      expect([await runs.release(asked!.id, first!), await runs.release(asked!.id, second!)]).toEqual([false, true])
+      expect(await runs.take(second!, END_MS)).toMatchObject({ id: asked?.id })
       expect(await runs.finish(asked!.id, second!, report, END_MS + 70_000)).toBe(true)
       expect((await runs.report(null))?.report).toEqual(report)
       expect(await runs.cancel(asked!.id, END_MS)).toBe(false)

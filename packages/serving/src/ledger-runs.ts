@@ -120,6 +120,11 @@ export class LedgerRuns {
     return this.#change(id, worker, `state = 'failed', ended_at_ms = $3, detail = $4`, [nowMs, detail])
   }
 
+  /** Gives a run back that its worker cannot end: it waits again. */
+  async release(id: number, worker: string): Promise<boolean> {
+    return this.#change(id, worker, `state = 'waiting', worker = null, seen_at_ms = null, attempts = attempts - 1`, [])
+  }
+
   async #change(id: number, worker: string, set: string, values: readonly unknown[]): Promise<boolean> {
     const rows = await this.#pool.query(
       `update km0.ledger_run set ${set} where id = $1 and worker = $2 and state = 'running' returning id`,

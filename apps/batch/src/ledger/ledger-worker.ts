@@ -17,7 +17,7 @@ export interface LedgerWorkerSettings {
 
 export interface LedgerWorkerParts {
   readonly name: string
-  readonly runs: Pick<LedgerRuns, 'take' | 'progress' | 'finish' | 'fail' | 'askHourly' | 'dropBefore'>
+  readonly runs: Pick<LedgerRuns, 'take' | 'progress' | 'finish' | 'fail' | 'release' | 'askHourly' | 'dropBefore'>
   readonly settings: LedgerWorkerSettings
   /** Makes the ledger of a span. Rejects with the signal's reason when it aborts. */
   readonly make: (
@@ -118,7 +118,11 @@ export class LedgerWorker {
       })
       if (await runs.finish(run.id, name, report, nowMs())) onEnd(run, report.unnamed)
     } catch (error) {
-      if (stop.signal.reason instanceof Stopped || this.#closing.signal.aborted) return
+      if (stop.signal.reason instanceof Stopped) return
+      if (this.#closing.signal.aborted) {
+        await runs.release(run.id, name)
+        return
+      }
       const reason: unknown = stop.signal.aborted ? stop.signal.reason : error
       onEnd(run, null, reason)
       await runs.fail(run.id, name, reason instanceof Error ? reason.message : String(reason), nowMs())
