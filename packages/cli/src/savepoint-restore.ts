@@ -92,6 +92,8 @@ async function restore(
     throw new CommandError(`the checkpoints in ${objects.place} ${has}, this one is ${clusterId}: \`km0 epoch raise\` first`)
   }
   requireKind(pipeline, savepoint, wish)
+  // Another Kafka may have no topics yet.
+  if (wish.newTopic) await log.ensureTopics(Object.values(TOPICS))
   const now = {
     clusterId,
     topicEpoch: topicEpoch(before, pipeline.topic),
@@ -106,6 +108,7 @@ async function restore(
   const epoch = pipelineEpoch(epochAfterRestore(change), pipeline.pipeline, pipeline.version)
   // Not in force yet: whoever starts before the last step goes on from what was there before.
   await putStates(openCheckpointStore({ objects, keep: 2 }), pipeline.pipeline, epoch, states, plan)
+  if (plan.way !== 'same') await requireQuiet(log, pipeline, now.ends)
   await changeTopics(log, pipeline, plan)
   await log.deleteGroups([pipeline.group])
   await log.setCommittedOffsets(pipeline.group, pipeline.topic, plan.offsets)
@@ -163,6 +166,13 @@ async function requireStopped(log: Log, { group, role }: SavepointPipeline, pati
     }
     await new Promise((resolve) => setTimeout(resolve, LOOK_EVERY_MS))
   }
+}
+
+/** What comes now would go to the wrong partition, or be deleted with the topic. */
+async function requireQuiet(log: Log, { topic }: SavepointPipeline, before: ReadonlyMap<number, number>): Promise<void> {
+  const ends = await log.endOffsets(topic)
+  if ([...ends].every(([partition, end]) => before.get(partition) === end)) return
+  throw new CommandError(`records come into ${topic} while the savepoint is restored: stop whoever writes it (the bridges, heartbeats too)`)
 }
 
 async function putStates(
