@@ -28,7 +28,7 @@ export class IdempotentDelivery implements ResultDelivery {
   }
 
   async takeOver(_partition: number, firstOffset: number): Promise<TakenPlace> {
-    return { restoreAt: firstOffset, writtenBefore: 0 }
+    return { restoreAt: firstOffset, writtenBefore: 0, checkpoint: null }
   }
 
   async deliver(task: DeliveredTask, slice: PartitionSlice, records: readonly OutRecord[]): Promise<boolean> {

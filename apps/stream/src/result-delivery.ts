@@ -13,6 +13,8 @@ export interface TakenPlace {
   readonly restoreAt: number
   /** Results of the records before this offset are in the log for good: apply those records, and write nothing. */
   readonly writtenBefore: number
+  /** Offset of the checkpoint that the log points at; null when it points at none. */
+  readonly checkpoint: number | null
 }
 
 /** How results, the place in the source and the checkpoint get into the log. One instance a role. */

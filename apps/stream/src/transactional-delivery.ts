@@ -81,10 +81,10 @@ export class TransactionalDelivery implements ResultDelivery {
     const place = decodePlace(committed?.metadata ?? null)
     if (committed === undefined || place === null || place.epoch !== epoch) {
       logger.info({ partition, committed: committed?.nextOffset ?? null, place }, 'nothing was written in transactions of this epoch')
-      return { restoreAt: firstOffset, writtenBefore: 0 }
+      return { restoreAt: firstOffset, writtenBefore: 0, checkpoint: null }
     }
     held.checkpoint = place.checkpoint
-    return { restoreAt: committed.nextOffset, writtenBefore: committed.nextOffset }
+    return { restoreAt: committed.nextOffset, writtenBefore: committed.nextOffset, checkpoint: place.checkpoint }
   }
 
   async deliver(task: DeliveredTask, slice: PartitionSlice, records: readonly OutRecord[]): Promise<boolean> {

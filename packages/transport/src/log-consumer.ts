@@ -216,6 +216,8 @@ class CheckpointedConsumer implements PartitionConsumer {
     const firstOffset = toOffset(first.offset)
     let expected = this.#expected.get(name)
     if (expected === undefined) {
+      // Whoever was thrown out while it stood still must hear of it before it takes anything over again.
+      await heartbeat()
       // A large state takes seconds to come back; without heartbeats somebody else would get the partition meanwhile.
       expected = await withHeartbeats({ heartbeat }, this.#options.onStart(topic, partition, firstOffset))
       if (generation !== this.#generation) return false
