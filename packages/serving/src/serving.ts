@@ -1,5 +1,6 @@
 import type { AcknowledgementView, DaysView, DayView, Depot, OutagesView, Period, RegisteredVan, Scope, TrailPoint } from '@km0/contracts'
 import { acknowledge } from './acknowledge.ts'
+import { forgetOldHours } from './backfill/prune.ts'
 import { type Certificate, readCertificates, storeCertificate } from './certificates.ts'
 import { DAY_MS, DAY_TABLES, DayPartitions } from './day-partitions.ts'
 import { readDay, readDays, readMissingPoints } from './days/read-days.ts'
@@ -158,6 +159,7 @@ export class Serving {
       const days = table === 'track_point' || table === 'stock_history' ? retention.trackDays : retention.resultDays
       dropped.push(...(await this.#days.dropBefore(table, nowMs - days * DAY_MS)))
     }
+    if (dropped.length > 0) await forgetOldHours(this.#pool, Math.floor(nowMs / DAY_MS - retention.resultDays) * DAY_MS, nowMs)
     return dropped
   }
 

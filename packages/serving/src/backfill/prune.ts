@@ -51,3 +51,16 @@ export async function dropOlderVersions(pool: Pool, version: number, keep: numbe
     return [...byVersion].map(([id, hours]) => ({ version: id, hours }))
   })
 }
+
+/**
+ * Forgets which version serves the hours before `beforeMs`, whose rows are gone with their days, of live and versions alike. Distance by hour is
+ * kept, and stays as it is served. A version that had such hours can be published no more.
+ */
+export async function forgetOldHours(pool: Pool, beforeMs: number, atMs: number): Promise<void> {
+  const kept = 'travel'
+  await pool.transaction('begin', async (client) => {
+    await client.query('delete from km0.pointer where kind <> $1 and hour_ms < $2', [kept, beforeMs])
+    await client.query('delete from km0.version_hour where kind <> $1 and hour_ms < $2', [kept, beforeMs])
+    await client.query('update km0.version set dropped_at_ms = $2 where from_ms < $1 and dropped_at_ms is null', [beforeMs, atMs])
+  })
+}
