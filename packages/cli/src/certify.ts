@@ -39,7 +39,7 @@ export const certify: Command = {
       )
       const recomputed = await withLake(true, (lake) => recomputeHour(lake, hourMs, settings, liveMs))
       const served = await serving.readHour(hourMs)
-      const comparison = compareHour(served, recomputed.rows, await dirtyOf(serving, hourMs, settings))
+      const comparison = compareHour(served, recomputed.rows, await dirtyOf(serving, hourMs, settings), settings)
       const certificate = certificateOf(hourMs, recomputed, served, comparison)
       await serving.storeCertificate(certificate)
       const shown = comparison.differences.slice(0, Number(values.show))
