@@ -10,6 +10,8 @@ import { prepareStations } from './prepare-ledger.ts'
 export function StationsCard({ report }: { readonly report: LedgerReport }) {
   const t = useTranslations('ledger')
   const format = useFormatter()
+  // Reasons of the bridge are shown as they stand on the wire.
+  const nameOf = (part: string) => (t.has(`part.${part}`) ? t(`part.${part}`) : part)
   return (
     <section className={card.card} aria-labelledby="stations">
       <header className={card.head}>
@@ -36,7 +38,8 @@ export function StationsCard({ report }: { readonly report: LedgerReport }) {
               <ul className={styles.parts}>
                 {parts.map((part) => (
                   <li key={part.name} data-within={part.within !== undefined}>
-                    {t.has(`part.${part.name}`) ? t(`part.${part.name}`) : part.name} <b>{format.number(part.count)}</b>
+                    {part.within === undefined ? nameOf(part.name) : t('within', { part: nameOf(part.name) })}{' '}
+                    <b>{format.number(part.count)}</b>
                   </li>
                 ))}
               </ul>
