@@ -13,6 +13,7 @@ import { SimulatedSource } from './simulated-source.ts'
 
 const ARTEFACTS = join(import.meta.dirname, '../artefacts/ledger')
 const WITHIN = { timeout: 20_000 }
+const ASK = 'form:has(fieldset) button[type=submit]'
 
 let browser: Browser | null = null
 try {
@@ -120,12 +121,12 @@ describe.skipIf(browser === null)('the page of the ledger', () => {
     await page.locator('[data-balanced="true"] h1').waitFor(WITHIN)
     expect(await page.locator('[data-station]').count()).toBe(9)
     expect(await page.locator('[data-step="rebuts-confirmats"] [data-cause="bessons"] td').textContent()).toMatch(/[-−]3/)
-    await page.getByText(/^fet fa \d+ s$/).waitFor(WITHIN)
+    await page.getByText(/^fet fa \d+ (s|min)$/).waitFor(WITHIN)
     await shown('balanced')
   })
 
   test('shows what is unnamed in red, first, and by van what the broker lost', async () => {
-    await page.locator('button[type=submit]').click()
+    await page.locator(ASK).click()
     await page.locator('[data-state="waiting"]').waitFor(WITHIN)
     runs.finish(2, ledgerOf({ ...NO_FAULTS, brokerLoses: 5, servingLoses: 7 }))
     await page.locator('h1', { hasText: '7 sense nom' }).waitFor(WITHIN)
@@ -142,7 +143,7 @@ describe.skipIf(browser === null)('the page of the ledger', () => {
 
   test('cancels one that waits', async () => {
     await page.locator('input[value="day"]').check()
-    await page.locator('button[type=submit]').click()
+    await page.locator(ASK).click()
     await page.locator('[data-state="waiting"] button').click()
     await page.getByText('aturat').waitFor(WITHIN)
     expect(runs.rows.at(-1)).toMatchObject({ state: 'cancelled' })
