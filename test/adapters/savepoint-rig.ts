@@ -104,9 +104,13 @@ export class SavepointRig {
 
   /** Runs `km0 savepoint …` as a person would. */
   savepoint(words: string, environment: Readonly<Record<string, string>> = {}): Promise<Ran> {
+    return this.km0(`savepoint ${words}`, environment)
+  }
+
+  km0(words: string, environment: Readonly<Record<string, string>> = {}): Promise<Ran> {
     return new Promise((resolve) => {
       const env = { ...process.env, ...this.#environment, ...environment }
-      execFile(process.execPath, ['packages/cli/dist/km0.js', 'savepoint', ...words.split(' ')], { cwd: root, env }, (error, out, said) =>
+      execFile(process.execPath, ['packages/cli/dist/km0.js', ...words.split(' ')], { cwd: root, env }, (error, out, said) =>
         resolve({ code: error === null ? 0 : Number(error.code), out, said }),
       )
     })

@@ -38,7 +38,7 @@ describe('savepoints of a job on a real log', () => {
     })
     await rig.stopJob()
     expect(await rig.panelRows()).toEqual({ rows: expectedRows([...part(0), ...part(1)]), epochs: [1, 2] })
-  })
+  }, 240_000)
 
   it('go into more partitions, and the rows are those of a job that never stopped', async () => {
     const early = await rig.savepoint('restore first --partitions 9')
@@ -53,5 +53,5 @@ describe('savepoints of a job on a real log', () => {
     await rig.applied(lastOf(2), 9)
     await rig.stopJob()
     expect((await rig.panelRows()).rows).toEqual(expectedRows([...part(0), ...part(1), ...part(2)]))
-  })
+  }, 240_000)
 })

@@ -133,4 +133,26 @@ describe.skipIf(services === null)('a job whose checkpoints are in an object sto
     })
     await rig.stopJob()
   })
+
+  it('is restored on another Kafka, which knows nothing yet', async () => {
+    const other = await startServices({ kafka: true })
+    try {
+      const there = await SavepointRig.open(other.kafka.brokers, { ...services?.environment, ...other.environment })
+      expect((await there.savepoint('restore drained --new-topic')).said).toMatch(/belong to the Kafka cluster .*epoch raise/)
+      expect((await there.km0('epoch raise')).out).toMatch(/^epoch 2 of the log/)
+      expect((await there.savepoint('restore drained')).said).toMatch(/those of another repartiment\.posicions.*--new-topic/)
+      const restored = await there.savepoint('restore drained --new-topic --partitions 3')
+      expect(restored.out, restored.said).toMatch(/begun anew with 3 partitions/)
+      await there.write([...part(2), end], 3)
+      await there.startJob()
+      await there.applied(end.atMs, 3)
+      await there.stopJob()
+      const expected = new Map(expectedRows([...part(0), ...part(1), ...part(2), end]))
+      const { rows } = await there.panelRows()
+      expect(rows).toEqual(rows.map(([key]) => [key, expected.get(key)]))
+      expect(rows.length).toBeGreaterThan(100)
+    } finally {
+      await other.stop()
+    }
+  })
 })
