@@ -151,6 +151,12 @@ it('new rules over the lake and then the log: no gap, no overlap, up to date, co
   expect([first.code, first.said]).toEqual([0, expect.stringMatching(/from the lake[\s\S]*from the log[\s\S]*caught up/)])
   expect(await rowsOf('version', 'gap of a minute')).toEqual(expected(0.8))
 
+  const held = await pool.query<{ owner: string; hours: number }>(
+    'select owner, count(*) as hours from km0.version_hour group by 1 order by 1',
+  )
+  // Every van, also those whose hours were complete only after another partition had come as far.
+  expect(held).toEqual(['van-0-a', 'van-0-b', 'van-1-a', 'van-1-b'].map((owner) => ({ owner, hours: 2 * 3 })))
+
   // Goes on where it ended, in the log alone; other rules are refused.
   await send(0.8, 1)
   expect((await km0(run)).said).toMatch(/other rules/)

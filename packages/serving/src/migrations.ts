@@ -8,6 +8,7 @@ import reprocessing from './sql/000007_reprocessing.ts'
 import versionEpoch from './sql/000008_version_epoch.ts'
 import nightly from './sql/000009_nightly.ts'
 import logHole from './sql/000010_log_hole.ts'
+import reprocessingVans from './sql/000011_reprocessing_vans.ts'
 
 export interface Migration {
   readonly number: number
@@ -27,4 +28,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 8, name: 'version epoch', sql: versionEpoch },
   { number: 9, name: 'nightly', sql: nightly },
   { number: 10, name: 'log hole', sql: logHole },
+  { number: 11, name: 'vans of a reprocessing', sql: reprocessingVans },
 ]

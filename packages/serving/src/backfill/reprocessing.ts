@@ -96,7 +96,10 @@ export class Reprocessings {
       )
       const version = rows[0]?.id
       if (version === undefined) throw new BackfillRefusedError(`there is a reprocessing called ${name} already`)
-      await client.query('insert into km0.reprocessing values ($1, $2, $3, $4, $5, $5)', [name, version, epoch, fromMs, atMs])
+      await client.query(
+        'insert into km0.reprocessing (name, version, epoch, from_ms, started_at_ms, moved_at_ms) values ($1, $2, $3, $4, $5, $5)',
+        [name, version, epoch, fromMs, atMs],
+      )
       for (const { partition, seamOffset, nextOffset } of partitions)
         await client.query('insert into km0.reprocessing_partition (name, partition, seam_offset, next_offset) values ($1, $2, $3, $4)', [
           name,
@@ -157,14 +160,17 @@ export class Reprocessings {
          pipeline_epoch = km0.newest_epoch() where id = $1`,
       [of.version, toMs, finalMs, JSON.stringify(rows[0]?.offsets ?? {}), points, atMs],
     )
-    await client.query('update km0.reprocessing set moved_at_ms = $2 where name = $1', [of.name, atMs])
+    await client.query(
+      'update km0.reprocessing set moved_at_ms = $2, vans = array(select distinct unnest(vans || $3::text[]) order by 1) where name = $1',
+      [of.name, atMs, vans],
+    )
     await client.query(
       `insert into km0.version_hour (version, kind, owner, hour_ms)
        select $1, k.kind, o.owner, h.hour_ms
-       from (select unnest($2::text[]) as owner union select owner from km0.version_hour where version = $1 and kind = 'distance' group by 1) o
+       from (select unnest(vans) as owner from km0.reprocessing where name = $2) o
        cross join (values ('distance'), ('session')) as k (kind)
        cross join lateral generate_series($3::bigint, $4::bigint - 3600000, 3600000) as h (hour_ms) on conflict do nothing`,
-      [of.version, vans, of.fromMs, toMs],
+      [of.version, of.name, of.fromMs, toMs],
     )
     await storeOpenSessions(client, of, finalMs)
   }
