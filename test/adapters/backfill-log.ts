@@ -1,4 +1,4 @@
-import { DEFAULT_POSITIONS_SETTINGS, encodeSource, TOPICS } from '@km0/contracts'
+import { DEFAULT_POSITIONS_SETTINGS, encodeSource, type MarkValue, TOPICS } from '@km0/contracts'
 import { LATE_POSITIONS, type LakeWriter, POSITIONS, rowMaker } from '@km0/lake'
 import { createPositionsHost } from '@km0/pipelines'
 import type { Serving } from '@km0/serving'
@@ -77,6 +77,20 @@ export async function runLiveInto(serving: Serving, writer: LakeWriter, records:
         results.push({ offset: results.length, key: emission.key, value: Buffer.from(emission.value), headers })
       }
     }
+    const last = records.findLast((record) => record.partition === partition)
+    const mark: MarkValue = {
+      particio: partition,
+      offset: last?.offset ?? 0,
+      epoca: 1,
+      marca_aigua_ms: last?.timestampMs ?? null,
+      progres_ms: last?.timestampMs ?? null,
+      darrer_batec_ms: null,
+      darrer_registre_ms: null,
+    }
+    const key = String(partition)
+    const headers = encodeSource({ epoch: 1, partition, offset: mark.offset })
+    const told = [{ offset: 0, key, value: Buffer.from(JSON.stringify(mark)), headers }]
+    await serving.applyMarkBatch({ topic: TOPICS.marks.name, partition, nextOffset: 1, clusterId: 'test', records: told, writtenAtMs: 0 })
     for (let at = 0; at < results.length; at += 2_000) {
       const some = results.slice(at, at + 2_000)
       const nextOffset = at + some.length

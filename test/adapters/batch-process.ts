@@ -37,6 +37,7 @@ export class BatchProcess {
       KAFKA_BROKERS: '127.0.0.1:1',
       KM0_HTTP_PORT: '0',
       KM0_LEDGER_HOURLY_AFTER_MS: '0',
+      KM0_NIGHTLY_AT: 'off',
       KM0_LAKE_SCHEMA: schema,
       KM0_LAKE_EXTENSIONS: join(cacheRoot(), 'duckdb'),
       KM0_LAKE_TEMPORARY: join(services.dataDir, 'lake-tmp'),
@@ -49,6 +50,10 @@ export class BatchProcess {
       return batch.output.includes('batch worker ready')
     })
     return batch
+  }
+
+  get pid(): number {
+    return this.#child.pid ?? 0
   }
 
   /** Processes that compute for it. */
@@ -74,7 +79,18 @@ export class BatchProcess {
   }
 }
 
-export async function until(what: string, condition: () => boolean | Promise<boolean>, timeoutMs = 60_000): Promise<void> {
+/** What rows and truth do not share, a few of each: a difference of long lists takes minutes to print. */
+export function differing(rows: readonly string[], truth: readonly string[]): { count: number; lacking: string[]; surplus: string[] } {
+  const [has, wanted] = [new Set(rows), new Set(truth)]
+  const lacking = truth.filter((row) => !has.has(row))
+  const surplus = rows.filter((row) => !wanted.has(row))
+  return { count: rows.length - truth.length, lacking: lacking.slice(0, 5), surplus: surplus.slice(0, 5) }
+}
+
+/** When they are the same, each row once. */
+export const SAME = { count: 0, lacking: [], surplus: [] }
+
+export async function until(what: string, condition: () => boolean | Promise<boolean>, timeoutMs = 200_000): Promise<void> {
   const endMs = performance.now() + timeoutMs
   while (!(await condition())) {
     if (performance.now() > endMs) throw new Error(`not within ${timeoutMs} ms: ${what}`)

@@ -1,0 +1,184 @@
+// From the lake to published rows in PostgreSQL, for one day and for more: seconds, CPU seconds, peak memory.
+// `pnpm bench batch --day day.parquet [--days 1,7,30] [--runs 3]`; the file has the columns repartidor, lat, lon, data_ms, partition, offset,
+// timestamp (test/bench/README.md). More days are copies of it, one day later each. Loading the lake is not timed.
+import { readFileSync } from 'node:fs'
+import { cpus, loadavg } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { JOB_KINDS, planResult } from '@km0/contracts/backfill-payload'
+import { QUEUES } from '@km0/contracts/queues'
+import { DEFAULT_LAKE_SETTINGS, type Lake, LakeWriter, literal, openLake, ROW_KINDS } from '@km0/lake'
+import { type Backfills, openBackfills, openServing } from '@km0/serving'
+import { startServices } from '@km0/testkit/services'
+import { openQueue, type QueueClient } from '@km0/transport/queue'
+import { cacheRoot } from '../../infra/embedded/cache.mjs'
+import { BatchProcess, buildBatch } from '../adapters/batch-process.ts'
+
+const HOUR_MS = 3_600_000
+const DAY_MS = 24 * HOUR_MS
+const LONGEST_MS = 1_800_000
+const TICKS_PER_SECOND = 100
+
+const { values } = parseArgs({
+  options: { day: { type: 'string' }, days: { type: 'string', default: '1,7,30' }, runs: { type: 'string', default: '3' } },
+})
+if (values.day === undefined) throw new Error('--day FILE.parquet is needed: see test/bench/README.md')
+const dayFile = values.day
+const actor = { id: 'bench', name: 'bench', roles: [] }
+
+buildBatch()
+for (const days of values.days.split(',').map(Number)) await bench(days)
+process.exit(0)
+
+async function bench(days: number): Promise<void> {
+  const services = await startServices({ postgres: true, redis: true })
+  const database = { databaseUrl: services.postgres.url, applicationName: 'bench' }
+  const serving = openServing(database)
+  await serving.migrate()
+  const store = openBackfills(database)
+  const queue = openQueue({ redisUrl: services.redis.url, queue: QUEUES.backfills, onError: () => undefined })
+  const { lake, ...range } = await load(services, days)
+  const batch = await BatchProcess.start(services, 'lake_bench', { KM0_NIGHTLY_AT: 'off' })
+  try {
+    for (let run = 0; run < Number(values.runs); run += 1) {
+      // Without news the same backfill would be the one that is there already.
+      if (run > 0) await addLatePoint(lake, range, run)
+      const measured = await measure(store, queue, batch, range)
+      const [load1 = 0] = loadavg()
+      console.log(
+        JSON.stringify({ bench: 'batch', subject: 'ours', days, ...measured, load: Number(load1.toFixed(1)), cores: cpus().length }),
+      )
+    }
+  } finally {
+    await batch.stop()
+    lake.close()
+    await queue.close()
+    await store.close()
+    await serving.close()
+    await services.stop()
+  }
+}
+
+interface Loaded {
+  readonly lake: Lake
+  /** Whole hours that hold the days. */
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+/** Fills a lake as its writer would: the same columns, days and order of rows. */
+async function load(services: { postgres: { url: string }; dataDir: string }, days: number): Promise<Loaded> {
+  const lake = await openLake({
+    ...DEFAULT_LAKE_SETTINGS,
+    catalogUrl: services.postgres.url,
+    catalogSchema: 'lake_bench',
+    dataPath: join(services.dataDir, 'lake'),
+    extensionsDir: join(cacheRoot(), 'duckdb'),
+    temporaryDir: join(services.dataDir, 'tmp'),
+  })
+  await new LakeWriter(lake, 1).prepare()
+  const source = `read_parquet(${literal(dayFile)})`
+  const range = await lake.use(async (connection) => {
+    for (let day = 0; day < days; day += 1) {
+      const laterMs = day * DAY_MS
+      await connection.run(
+        `INSERT INTO lake.positions (epoch, kafka_partition, kafka_offset, arrival_ms, key, event_day, kind, van, event_ms, lat, lon)
+          SELECT 1, partition, "offset" + ${day} * (SELECT max("offset") + 1 FROM ${source}), "timestamp" + ${laterMs}, repartidor,
+            DATE '1970-01-01' + ((data_ms + ${laterMs}) // ${DAY_MS})::INTEGER, 'position', repartidor, data_ms + ${laterMs}, lat, lon FROM ${source}`,
+      )
+    }
+    const reader = await connection.runAndReadAll(
+      `SELECT min(data_ms)::DOUBLE, max("timestamp")::DOUBLE, max("offset")::DOUBLE FROM ${source}`,
+    )
+    const [firstMs, lastMs, offset] = reader.getRows()[0] as [number, number, number]
+    const endMs = lastMs + days * DAY_MS
+    // What makes it final: heartbeats behind it.
+    await connection.run(
+      `INSERT INTO lake.positions (epoch, kafka_partition, kafka_offset, arrival_ms, event_day, kind, event_ms)
+        SELECT DISTINCT 1, partition, ${(offset + 1) * days + 1}, ${endMs}, DATE '1970-01-01' + (${endMs} // ${DAY_MS})::INTEGER,
+          ${literal(ROW_KINDS.heartbeat)}, ${endMs} FROM ${source}`,
+    )
+    const fromMs = Math.floor(firstMs / HOUR_MS) * HOUR_MS
+    return { fromMs, toMs: Math.floor((lastMs + (days - 1) * DAY_MS) / HOUR_MS) * HOUR_MS }
+  })
+  return { lake, ...range }
+}
+
+async function addLatePoint(lake: Lake, { fromMs }: { readonly fromMs: number }, number: number): Promise<void> {
+  const eventMs = fromMs + 12 * HOUR_MS + number
+  await lake.use((connection) =>
+    connection.run(
+      `INSERT INTO lake.positions (epoch, kafka_partition, kafka_offset, arrival_ms, key, event_day, kind, van, event_ms, lat, lon)
+        SELECT 1, min(kafka_partition), max(kafka_offset) + 1, max(arrival_ms), 'furgoneta-1', DATE '1970-01-01' + (${eventMs} // ${DAY_MS})::INTEGER,
+          ${literal(ROW_KINDS.position)}, 'furgoneta-1', ${eventMs}, 41.98, 2.82 FROM lake.positions
+        WHERE kafka_partition = (SELECT min(kafka_partition) FROM lake.positions)`,
+    ),
+  )
+}
+
+async function measure(store: Backfills, queue: QueueClient, batch: BatchProcess, range: { fromMs: number; toMs: number }) {
+  const meter = new Meter(() => [batch.pid, ...batch.workers()])
+  const startMs = performance.now()
+  const request = { pipeline: 'positions' as const, ...range, owners: null }
+  const { version } = planResult.parse(await queue.call(JOB_KINDS.plan, { request, actor, reason: 'bench' }, LONGEST_MS))
+  for (;;) {
+    const view = await store.read(version)
+    if (view?.state === 'ready') break
+    if (view?.state !== 'running') throw new Error(view?.error ?? 'the version is gone')
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+  const readyMs = performance.now()
+  await store.publish(version, { actor, reason: 'bench', atMs: Date.now() })
+  const endMs = performance.now()
+  const { cpuSeconds, peakMb } = meter.stop()
+  const view = await store.read(version)
+  return {
+    seconds: seconds(endMs - startMs),
+    compute_and_store_seconds: seconds(readyMs - startMs),
+    publish_seconds: seconds(endMs - readyMs),
+    cpu_seconds: cpuSeconds,
+    peak_rss_mb: peakMb,
+    records: view?.points,
+    rows: view?.rows,
+  }
+}
+
+const seconds = (ms: number) => Number((ms / 1000).toFixed(2))
+
+/** CPU time and highest memory of processes that come and go, looked at ten times a second. */
+class Meter {
+  readonly #pids: () => readonly number[]
+  readonly #ticks = new Map<number, { first: number; last: number }>()
+  readonly #timer: NodeJS.Timeout
+  #peakKb = 0
+
+  constructor(pids: () => readonly number[]) {
+    this.#pids = pids
+    this.#look()
+    this.#timer = setInterval(() => this.#look(), 100)
+  }
+
+  #look(): void {
+    let sumKb = 0
+    for (const pid of this.#pids()) {
+      try {
+        const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+        const ticks = Number(fields[11]) + Number(fields[12])
+        const known = this.#ticks.get(pid)
+        // What a worker did before it was first seen is part of the run.
+        this.#ticks.set(pid, { first: known?.first ?? (this.#ticks.size === 0 ? ticks : 0), last: ticks })
+        sumKb += Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0)
+      } catch {
+        // It has ended meanwhile.
+      }
+    }
+    this.#peakKb = Math.max(this.#peakKb, sumKb)
+  }
+
+  stop(): { cpuSeconds: number; peakMb: number } {
+    clearInterval(this.#timer)
+    this.#look()
+    const ticks = [...this.#ticks.values()].reduce((sum, { first, last }) => sum + last - first, 0)
+    return { cpuSeconds: Number((ticks / TICKS_PER_SECOND).toFixed(2)), peakMb: Math.round(this.#peakKb / 1024) }
+  }
+}
