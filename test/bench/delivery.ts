@@ -79,7 +79,7 @@ async function measure(delivery: string): Promise<void> {
     const running = job
     const applied = () => running.metric('km0_stream_records_total')
     const cpuS = () => running.metric('process_cpu_seconds_total')
-    await until('the first record', async () => (await applied()) > 0)
+    await until('the first record', async () => (await applied()) > 0, 300_000)
     const [startMs, startCount, startCpuS] = [performance.now(), await applied(), await cpuS()]
     await until('all records', async () => (await applied()) >= recordCount, 600_000)
     const perSecond = (recordCount - startCount) / ((performance.now() - startMs) / 1_000)

@@ -60,12 +60,16 @@ async function watched(what: string, work: () => Promise<string>): Promise<void>
   const delay = monitorEventLoopDelay({ resolution: 5 })
   delay.enable()
   const startMs = performance.now()
+  const cpu = process.cpuUsage()
   const note = await work()
+  const { user, system } = process.cpuUsage(cpu)
   const tookMs = performance.now() - startMs
   // The last stall is noted when the loop turns once more.
   await new Promise((resolve) => setTimeout(resolve, 50))
   delay.disable()
-  console.log(`${what}: ${(tookMs / 1_000).toFixed(2)} s, longest stall ${Math.round(delay.max / 1e6)} ms; ${note}; ${memory()}`)
+  console.log(
+    `${what}: ${(tookMs / 1_000).toFixed(2)} s (${((user + system) / 1e6).toFixed(2)} CPU s), longest stall ${Math.round(delay.max / 1e6)} ms; ${note}; ${memory()}`,
+  )
 }
 
 async function main(): Promise<void> {
