@@ -43,6 +43,7 @@ const quantile = (sorted: readonly number[], q: number) => sorted[Math.min(sorte
 /** Milliseconds from sending a position to its live point being read, sorted. */
 async function latencies(log: Log): Promise<number[]> {
   const seen: number[] = []
+  const beganMs = Date.now()
   const tail = await log.tailTopic({
     topic: TOPICS.live.name,
     from: 'end',
@@ -50,7 +51,8 @@ async function latencies(log: Log): Promise<number[]> {
       const nowMs = Date.now()
       for (const { value } of records) {
         const sentMs = JSON.parse(String(value)).data_ms as number
-        seen.push(nowMs - sentMs)
+        // Live points of the backlog may still come.
+        if (sentMs >= beganMs) seen.push(nowMs - sentMs)
       }
     },
   })
