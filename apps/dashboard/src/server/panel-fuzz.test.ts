@@ -8,12 +8,14 @@ import type { PanelEvent } from './panel-events.ts'
 import { type PanelServer, startPanelServer } from './panel-server.ts'
 import type { PanelSource } from './panel-source.ts'
 import { PanelState } from './panel-state.ts'
+import { stockExtension } from './stock/stock-extension.ts'
 
 const NOW = 1_789_380_000_000
 const RUNS = { numRuns: 60, seed: 20260914 }
 /** Paths of the panel, and what a prober tries. */
 const PATHS = [
   ...['/api/panel', '/api/trail', '/api/trail?van=furgoneta-1', '/api/operator', '/api/acknowledgements', '/api/health', '/api/outages'],
+  ...['/api/stock', '/api/stock/history?product=p&market=m', '/api/stock/acknowledgements'],
   ...['/metrics', '/health', '/', '/api', '/api/', '/api/%00', '/api/../metrics', '//', '/\\', '/%', '/%ff', '*', '/socket.io/?EIO=4'],
   ...['/socket.io/', '/socket.io/?EIO=4&transport=polling', '/socket.io/?EIO=9&transport=x', '/socket.io/?EIO=4&transport=polling&sid=x'],
 ]
@@ -57,6 +59,22 @@ class StillSource implements PanelSource {
   health() {
     return { kafka: { status: 'ok' as const } }
   }
+}
+
+/** As PostgreSQL does: text with a NUL is an error. */
+function storable(...texts: readonly string[]): void {
+  for (const one of texts) if (one.includes('\u0000')) throw new Error('invalid byte sequence for encoding "UTF8": 0x00')
+}
+const stock = {
+  read: async () => ({ thresholds: [], episodes: [], low: [], acknowledgements: [] }),
+  readHistory: async (_scope: unknown, { product, market }: { product: string; market: string }) => {
+    storable(product, market)
+    return { threshold: 10, points: [] }
+  },
+  acknowledge: async (_scope: unknown, { product, market, note }: { product: string; market: string; note: string }) => {
+    storable(product, market, note)
+    return true
+  },
 }
 
 let panel: PanelServer
@@ -132,6 +150,7 @@ beforeAll(async () => {
     state: new PanelState({ clock: 'machine', placeOf: () => null }),
     source,
     metrics: new Registry(),
+    extensions: [stockExtension(stock as unknown as Parameters<typeof stockExtension>[0], (error) => errors.push(error))],
     mapStyleUrl: null,
     pages: async () => async (_request, response) => void response.end('page'),
     onError: (error) => errors.push(error),
@@ -219,22 +238,27 @@ describe('any HTTP request', () => {
       fc
         .record({ van: fc.oneof(text, fc.constant('furgoneta-1')), sinceMs: fc.anything(), note: fc.oneof(text, fc.anything()) })
         .map((value) => Buffer.from(JSON.stringify(value))),
+      fc.record({ product: text, market: text, startMs: fc.nat(), note: text }).map((value) => Buffer.from(JSON.stringify(value))),
       fc.record({ name: fc.oneof(text, fc.anything()) }).map((value) => Buffer.from(JSON.stringify(value))),
       fc.constant(Buffer.alloc(100_000, '{"note":"')),
     )
     const cookie = `km0_operator=${Buffer.from('{"id":"local:00000000-0000-0000-0000-000000000000","name":"Anna"}').toString('base64url')}`
     await fc.assert(
-      fc.asyncProperty(fc.constantFrom('/api/acknowledgements', '/api/operator'), body, async (where, sent) => {
-        const before = source.stored.length
-        const answer = await fetch(`${url}${where}`, {
-          method: 'POST',
-          headers: { 'content-type': 'application/json', origin: url, cookie },
-          body: new Uint8Array(sent),
-        })
-        expect([200, 201, 400, 404, 413]).toContain(answer.status)
-        expect(source.stored.length).toBe(answer.status === 201 ? before + 1 : before)
-        if (answer.status >= 400) expect(await answer.json()).toMatchObject({ error: expect.any(String), hint: expect.any(String) })
-      }),
+      fc.asyncProperty(
+        fc.constantFrom('/api/acknowledgements', '/api/operator', '/api/stock/acknowledgements'),
+        body,
+        async (where, sent) => {
+          const before = source.stored.length
+          const answer = await fetch(`${url}${where}`, {
+            method: 'POST',
+            headers: { 'content-type': 'application/json', origin: url, cookie },
+            body: new Uint8Array(sent),
+          })
+          expect([200, 201, 400, 404, 413]).toContain(answer.status)
+          expect(source.stored.length).toBe(answer.status === 201 && where === '/api/acknowledgements' ? before + 1 : before)
+          if (answer.status >= 400) expect(await answer.json()).toMatchObject({ error: expect.any(String), hint: expect.any(String) })
+        },
+      ),
       RUNS,
     )
     await works()
@@ -244,7 +268,12 @@ describe('any HTTP request', () => {
     await fc.assert(
       fc.asyncProperty(text, text, async (one, other) => {
         const [a, b] = [one, other].map((word) => encodeURIComponent(wellFormed(word)))
-        for (const where of [`/api/trail?van=${a}`, `/api/outages?from=${a}&to=${b}`, `/api/outages?to=${b}`])
+        for (const where of [
+          `/api/stock/history?product=${a}&market=${b}`,
+          `/api/trail?van=${a}`,
+          `/api/outages?from=${a}&to=${b}`,
+          `/api/outages?to=${b}`,
+        ])
           expect((await fetch(`${url}${where}`)).status).toBeLessThan(500)
       }),
       { ...RUNS, numRuns: 30 },

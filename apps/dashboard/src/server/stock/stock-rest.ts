@@ -1,4 +1,4 @@
-import type { Scope, StockAcknowledgementView, StockHistoryView } from '@km0/contracts'
+import { isName, type Scope, type StockAcknowledgementView, type StockHistoryView } from '@km0/contracts'
 import { HISTORY_SLOT_MS, type StockServing } from '@km0/serving'
 import { z } from 'zod'
 import { Refusal, readBody } from '../guard.ts'
@@ -7,9 +7,11 @@ import { readOptions } from './stock-hub.ts'
 
 const DAY_MS = 86_400_000
 
+/** The store takes no NUL, and no product is called so. */
+const name = z.string().refine(isName, 'is no name')
 const acknowledgementBody = z.strictObject({
-  product: z.string().min(1).max(64),
-  market: z.string().min(1).max(64),
+  product: name,
+  market: name,
   startMs: z.number().int().min(0).max(4_102_444_800_000),
   note: noteText,
 })
@@ -45,7 +47,7 @@ export function stockRoutes({ serving, nowMs, onStored }: StockRestOptions): Rou
         GET: async (request, response, url) => {
           const product = url.searchParams.get('product') ?? ''
           const market = url.searchParams.get('market') ?? ''
-          if (product === '' || market === '') {
+          if (!isName(product) || !isName(market)) {
             throw new Refusal(400, 'which product in which market?', 'Ask for /api/stock/history?product=NAME&market=NAME.')
           }
           json(response, 200, await history(sessionOf(request).scope, product, market))
