@@ -20,7 +20,8 @@ export default defineConfig({
           testTimeout: 60_000,
         },
       },
-      { test: { name: 'adapters', include: ['test/adapters/**/*.test.ts'], ...slow } },
+      // These mostly wait for a service to start: two files share the cores well.
+      { test: { name: 'adapters', include: ['test/adapters/**/*.test.ts'], ...slow, fileParallelism: true, maxWorkers: 2 } },
       { test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], ...slow, testTimeout: 300_000 } },
       { test: { name: 'browser', include: ['test/browser/**/*.test.ts'], ...slow, testTimeout: 300_000 } },
       { test: { name: 'proofs', include: ['test/proofs/**/*.test.ts'], ...slow, testTimeout: 600_000 } },

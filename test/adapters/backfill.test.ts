@@ -193,7 +193,7 @@ it('a range that is not final is refused, and the preview says when it will be',
   await expect(queue.call(JOB_KINDS.plan, { request, actor, reason: '' }, ANSWER_MS)).rejects.toThrow(/is final up to/)
 })
 
-it('new late data makes a new version; the same data twice at once is one', { timeout: 600_000 }, async (test) => {
+it('new late data makes a new version; the same data twice at once is one (T07)', { timeout: 600_000 }, async (test) => {
   test.skip(missing !== null, missing ?? '')
   const request: BackfillRequest = { pipeline: 'positions', fromMs: at(8), toMs: at(10), owners: ['furgoneta-5'] }
   const twice = await Promise.all([run(request), run(request)])
@@ -279,7 +279,7 @@ it('alerts of low stock are run again too, market by market', { timeout: 600_000
     return { partition: 0, offset, timestampMs: eventMs + 1_000, text: stockEvent(product, market, eventMs, (offset * 7) % 30) }
   })
   events.push({ partition: 0, offset: 240, timestampMs: at(14), text: stockEvent('p0', 'olot', at(14), 50) })
-  const maker = rowMaker(STOCK_EVENTS, 1, DEFAULT_STOCK_SETTINGS)
+  const maker = rowMaker(STOCK_EVENTS, 1, { ...DEFAULT_STOCK_SETTINGS, refuseNullIsland: true })
   const rows = events.map(({ text, ...record }) => maker.row({ ...record, key: null, value: Buffer.from(text), headers: {} }))
   await writer.nextOffset(STOCK_EVENTS, 0)
   const stored = { table: STOCK_EVENTS, partition: 0, fromOffset: 0, nextOffset: events.length, newestArrivalMs: null, newestEventMs: null }
@@ -308,7 +308,7 @@ const stockEvent = (producte: string, mercat: string, eventMs: number, stock: nu
     dades: { producte, mercat, estoc_actual: stock, delta: -1, replica: 'r' },
   })
 
-it('kill -9 of workers and program, a queue that has lost its jobs, a store that restarts: the rows are there once', {
+it('kill -9 of workers and program, a lock that is lost, a queue that has lost its jobs, a store that restarts: the rows are there once (T06)', {
   timeout: 600_000,
 }, async (test) => {
   test.skip(missing !== null, missing ?? '')

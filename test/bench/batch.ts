@@ -1,7 +1,6 @@
 // From the lake to published rows in PostgreSQL, for one day and for more: seconds, CPU seconds, peak memory.
 // `pnpm bench batch --day day.parquet [--days 1,7,30] [--runs 3]`; the file has the columns repartidor, lat, lon, data_ms, partition, offset,
 // timestamp (test/bench/README.md). More days are copies of it, one day later each. Loading the lake is not timed.
-import { readFileSync } from 'node:fs'
 import { cpus, loadavg } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
@@ -13,11 +12,11 @@ import { startServices } from '@km0/testkit/services'
 import { openQueue, type QueueClient } from '@km0/transport/queue'
 import { cacheRoot } from '../../infra/embedded/cache.mjs'
 import { BatchProcess, buildBatch } from '../adapters/batch-process.ts'
+import { Meter } from './meter.ts'
 
 const HOUR_MS = 3_600_000
 const DAY_MS = 24 * HOUR_MS
 const LONGEST_MS = 1_800_000
-const TICKS_PER_SECOND = 100
 
 const { values } = parseArgs({
   options: { day: { type: 'string' }, days: { type: 'string', default: '1,7,30' }, runs: { type: 'string', default: '3' } },
@@ -87,10 +86,11 @@ async function load(services: { postgres: { url: string }; dataDir: string }, da
             DATE '1970-01-01' + ((data_ms + ${laterMs}) // ${DAY_MS})::INTEGER, 'position', repartidor, data_ms + ${laterMs}, lat, lon FROM ${source}`,
       )
     }
-    const reader = await connection.runAndReadAll(
-      `SELECT min(data_ms)::DOUBLE, max("timestamp")::DOUBLE, max("offset")::DOUBLE FROM ${source}`,
+    const [row] = await connection.all<{ firstMs: number; lastMs: number; offset: number }>(
+      `SELECT min(data_ms)::DOUBLE AS "firstMs", max("timestamp")::DOUBLE AS "lastMs", max("offset")::DOUBLE AS "offset" FROM ${source}`,
     )
-    const [firstMs, lastMs, offset] = reader.getRows()[0] as [number, number, number]
+    if (row === undefined) throw new Error(`${dayFile} is empty`)
+    const { firstMs, lastMs, offset } = row
     const endMs = lastMs + days * DAY_MS
     // What makes it final: heartbeats behind it.
     await connection.run(
@@ -144,41 +144,3 @@ async function measure(store: Backfills, queue: QueueClient, batch: BatchProcess
 }
 
 const seconds = (ms: number) => Number((ms / 1000).toFixed(2))
-
-/** CPU time and highest memory of processes that come and go, looked at ten times a second. */
-class Meter {
-  readonly #pids: () => readonly number[]
-  readonly #ticks = new Map<number, { first: number; last: number }>()
-  readonly #timer: NodeJS.Timeout
-  #peakKb = 0
-
-  constructor(pids: () => readonly number[]) {
-    this.#pids = pids
-    this.#look()
-    this.#timer = setInterval(() => this.#look(), 100)
-  }
-
-  #look(): void {
-    let sumKb = 0
-    for (const pid of this.#pids()) {
-      try {
-        const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
-        const ticks = Number(fields[11]) + Number(fields[12])
-        const known = this.#ticks.get(pid)
-        // What a worker did before it was first seen is part of the run.
-        this.#ticks.set(pid, { first: known?.first ?? (this.#ticks.size === 0 ? ticks : 0), last: ticks })
-        sumKb += Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0)
-      } catch {
-        // It has ended meanwhile.
-      }
-    }
-    this.#peakKb = Math.max(this.#peakKb, sumKb)
-  }
-
-  stop(): { cpuSeconds: number; peakMb: number } {
-    clearInterval(this.#timer)
-    this.#look()
-    const ticks = [...this.#ticks.values()].reduce((sum, { first, last }) => sum + last - first, 0)
-    return { cpuSeconds: Number((ticks / TICKS_PER_SECOND).toFixed(2)), peakMb: Math.round(this.#peakKb / 1024) }
-  }
-}

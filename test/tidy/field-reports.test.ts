@@ -9,11 +9,11 @@ const REPORTS = '../shared/real/field-reports.md'
 const isThere = existsSync(REPORTS)
 if (!isThere) console.warn(`skipped: ${REPORTS} is not there, so nobody checks that each of its rows has a test`)
 
-const idsIn = (text: string) => new Set(text.match(/\b[BSD]\d\d\b/g))
+const idsIn = (text: string) => new Set(text.match(/\b[BSDT]\d\d\b/g))
 
 describe.skipIf(!isThere)('field reports', () => {
-  it('each row B, S and D is named in a test, or the documents say why not', () => {
-    const rows = [...readFileSync(REPORTS, 'utf8').matchAll(/^\| ([BSD]\d\d) \|/gm)].map(([, id = '']) => id)
+  it('each row B, S, D and T is named in a test, or the documents say why not', () => {
+    const rows = [...readFileSync(REPORTS, 'utf8').matchAll(/^\| ([BSDT]\d\d) \|/gm)].map(([, id = '']) => id)
     expect(rows.length).toBeGreaterThan(80)
     const tests = [...Object.keys(ROOMS), 'test'].flatMap(sourceFiles).filter((file) => file.endsWith('.test.ts'))
     const documents = readdirSync('docs').filter((file) => file.endsWith('.md'))

@@ -1,0 +1,42 @@
+import { readFileSync } from 'node:fs'
+
+/** Of Linux, as /proc counts. */
+const TICKS_PER_SECOND = 100
+
+/** CPU time and highest memory of processes that come and go, looked at ten times a second. */
+export class Meter {
+  readonly #pids: () => readonly number[]
+  readonly #ticks = new Map<number, { first: number; last: number }>()
+  readonly #timer: NodeJS.Timeout
+  #peakKb = 0
+
+  constructor(pids: () => readonly number[]) {
+    this.#pids = pids
+    this.#look()
+    this.#timer = setInterval(() => this.#look(), 100)
+  }
+
+  #look(): void {
+    let sumKb = 0
+    for (const pid of this.#pids()) {
+      try {
+        const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
+        const ticks = Number(fields[11]) + Number(fields[12])
+        const known = this.#ticks.get(pid)
+        // What a worker did before it was first seen is part of the run.
+        this.#ticks.set(pid, { first: known?.first ?? (this.#ticks.size === 0 ? ticks : 0), last: ticks })
+        sumKb += Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0)
+      } catch {
+        // It has ended meanwhile.
+      }
+    }
+    this.#peakKb = Math.max(this.#peakKb, sumKb)
+  }
+
+  stop(): { cpuSeconds: number; peakMb: number } {
+    clearInterval(this.#timer)
+    this.#look()
+    const ticks = [...this.#ticks.values()].reduce((sum, { first, last }) => sum + last - first, 0)
+    return { cpuSeconds: Number((ticks / TICKS_PER_SECOND).toFixed(2)), peakMb: Math.round(this.#peakKb / 1024) }
+  }
+}
