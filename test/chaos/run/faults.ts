@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { positionTopic, TOPICS } from '@km0/contracts'
 import { Random, seedOf } from '@km0/fleet/random'
-import { LogUnavailableError, openLog } from '@km0/transport'
+import { openLog } from '@km0/transport'
 import { openMqttPublisher } from '@km0/transport/mqtt-publisher'
 import type { ChaosPlatform } from './platform.ts'
 import type { Card } from './schedule.ts'
@@ -51,7 +51,7 @@ async function untilDone(attempt: () => Promise<void>): Promise<void> {
     try {
       return await attempt()
     } catch (error) {
-      if (!(error instanceof LogUnavailableError) || performance.now() > deadlineMs) throw error
+      if (performance.now() > deadlineMs) throw error
       await sleep(1_000)
     }
   }
