@@ -72,20 +72,26 @@ afterAll(async () => {
   await services?.stop()
 })
 
-async function run(request: BackfillRequest): Promise<number> {
+const run = async (request: BackfillRequest) => complete(await plan(request))
+
+async function plan(request: BackfillRequest): Promise<number> {
   const planned = planResult.parse(
-    await queue.call(JOB_KINDS.plan, { request, actor: { id: 'a', name: 'a', roles: [] }, reason: 'proof' }, 120_000),
+    await queue.call(JOB_KINDS.plan, { request, actor: { id: 'a', name: 'a', roles: [] }, reason: 'proof' }, 300_000),
   )
+  return planned.version
+}
+
+async function complete(version: number): Promise<number> {
   await until(
     'the version is complete',
     async () => {
-      const view = await store.read(planned.version)
+      const view = await store.read(version)
       if (view?.state === 'failed') throw new Error(view.error ?? '')
       return view?.state === 'ready'
     },
     300_000,
   )
-  return planned.version
+  return version
 }
 
 async function stored(version: number): Promise<string[]> {
@@ -142,6 +148,8 @@ it(`${KILLS} kill -9 of workers and program at random: rows distinct, complete a
   test.skip(missing !== null, missing ?? '')
   const request: BackfillRequest = { pipeline: 'positions', fromMs: DAY, toMs: at(24 * DAYS + 1), owners: null }
   const startedMs = performance.now()
+  // Killed is the work, not the answer to whoever asks for it.
+  const planned = await plan(request)
   const version = await killedRun({
     seed: 7,
     kills: KILLS,
@@ -149,7 +157,7 @@ it(`${KILLS} kill -9 of workers and program at random: rows distinct, complete a
     restart: async () => {
       batch = await BatchProcess.start(services, SCHEMA, settings)
     },
-    run: () => run(request),
+    run: () => complete(planned),
   })
   const rows = await stored(version)
   const progress = await store.progress(version, Date.now())
