@@ -21,6 +21,8 @@ import { nameOf, type Schedule, scheduleOf } from './schedule.ts'
 import { recoveryTable } from './summary.ts'
 
 const say = (line: string) => console.log(line)
+// Whoever listened may be gone; the platform is stopped in order all the same.
+process.stdout.on('error', () => {})
 const root = repositoryRoot()
 /** Services that a developer has exported must not be hurt. */
 const OUTSIDE = ['KAFKA_BROKERS', 'DATABASE_URL', 'REDIS_URL', 'MQTT_URL']
