@@ -1,12 +1,13 @@
+import { rm } from 'node:fs/promises'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
 import { DEFAULT_POSITIONS_SETTINGS, EVERYTHING, madridDay, type NightRun } from '@km0/contracts'
 import { QUEUES } from '@km0/contracts/queues'
 import { type Lake, LakeWriter, openLake } from '@km0/lake'
 import { type NightRuns, openNightRuns, openServing, type Serving } from '@km0/serving'
 import { startServices, type TestServices } from '@km0/testkit/services'
-import { Queue } from 'bullmq'
-import { Redis } from 'ioredis'
+import { readSchedules } from '@km0/transport/schedule'
 import pg from 'pg'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { MINUTE } from '../laws/driver.ts'
@@ -113,21 +114,18 @@ it('waits for the lake, catches up, brings late points in, holds a day that lose
 
   // Killed, its queue emptied: it goes on from the store, and by a clock of its own.
   await batch.stop()
-  const redis = new Redis(services.redis.url, { maxRetriesPerRequest: null })
-  await redis.flushall()
+  await services.redis.kill9()
+  await rm(join(services.dataDir, 'redis'), { recursive: true })
+  await services.restart('redis')
   await fillLake(writer, records)
   batch = await start()
   await until('yesterday is held', async () => (await night(yesterday))?.state === 'held')
   expect((await night(yesterday))?.detail).toMatch(/registered vans are lost: furgoneta-9/)
   await until('a person is told', () => told.length > 0)
-  const queue = new Queue(QUEUES.nightly, { connection: redis })
-  const schedulers = await queue.getJobSchedulers()
-  expect(schedulers.map(({ key, pattern, tz }) => [key, pattern, tz]).sort()).toEqual([
-    ['look', undefined, undefined],
-    ['night', '0 0 * * *', 'Europe/Madrid'],
-  ])
-  await queue.close()
-  redis.disconnect()
+  expect(await readSchedules({ redisUrl: services.redis.url, queue: QUEUES.nightly })).toEqual({
+    look: { everyMs: 300 },
+    night: { cron: '0 0 * * *', timeZone: 'Europe/Madrid' },
+  })
   const looked = (await night(yesterday))?.updatedAtMs ?? 0
   await until('it has looked again', async () => Date.now() > looked + 1_500)
   expect(told).toEqual([

@@ -104,7 +104,7 @@ async function open(
   return page
 }
 const cellOf = (page: Page, van: string) => page.locator(`tr[data-van="${van}"] td button`).last()
-const kmOf = async (page: Page, van: string) => Number(await cellOf(page, van).locator('b').innerText())
+const kmOf = async (page: Page, van: string) => Number(await cellOf(page, van).locator('b').textContent())
 const keep = (page: Page, name: string) => page.screenshot({ path: join(ARTEFACTS, `${name}.png`), timeout: 90_000 })
 
 describe.skipIf(browser === null)('days and backfills', () => {

@@ -74,7 +74,16 @@ describe.skipIf(absent)('a real day from MQTT to Postgres', () => {
   }, 180_000)
 
   it('the ledger balances from the player to Postgres, over the restart of the job', async () => {
-    const { code, text } = await platform.command('ledger.js', '--all', '--drained', '--json', '--wait', '60', '--journal', platform.journal())
+    const { code, text } = await platform.command(
+      'ledger.js',
+      '--all',
+      '--drained',
+      '--json',
+      '--wait',
+      '60',
+      '--journal',
+      platform.journal(),
+    )
     const ledger = JSON.parse(text.slice(text.indexOf('{'))) as LedgerReport
     expect(ledger.steps.filter(({ unnamed }) => unnamed !== 0)).toEqual([])
     expect([code, ledger.balanced, ledger.lost]).toEqual([0, true, []])

@@ -12,7 +12,10 @@ afterEach(() => rmSync(folder, { recursive: true, force: true }))
 
 function run(name: string, pid: number, kafkaBrokers = '127.0.0.1:1'): void {
   mkdirSync(join(folder, name), { recursive: true })
-  writeFileSync(join(folder, name, 'run.json'), JSON.stringify({ pid, kafkaBrokers, redisUrl: 'redis://r', databaseUrl: `postgres://${name || 'x'}`, more: 1 }))
+  writeFileSync(
+    join(folder, name, 'run.json'),
+    JSON.stringify({ pid, kafkaBrokers, redisUrl: 'redis://r', databaseUrl: `postgres://${name || 'x'}`, more: 1 }),
+  )
 }
 
 describe('addresses of a platform', () => {

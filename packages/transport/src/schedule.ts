@@ -4,6 +4,22 @@ import { connectionOf } from './queue-connection.ts'
 /** When a job is wanted again and again: at a time of day of a time zone, or every so many milliseconds. */
 export type Schedule = { readonly cron: string; readonly timeZone: string } | { readonly everyMs: number }
 
+/** The schedules of a queue, by id, as Redis has them. Rejects while Redis is away. */
+export async function readSchedules(options: {
+  readonly redisUrl: string
+  readonly queue: string
+}): Promise<Readonly<Record<string, Schedule>>> {
+  return withQueue(options, async (queue) => {
+    const found = await queue.getJobSchedulers()
+    return Object.fromEntries(
+      found.map(({ key = '', pattern, tz, every }): [string, Schedule] => [
+        key,
+        pattern === undefined || pattern === null ? { everyMs: Number(every) } : { cron: pattern, timeZone: tz ?? 'UTC' },
+      ]),
+    )
+  })
+}
+
 /**
  * Makes `schedules`, by id, those of a queue, each adding jobs of its kind; ones that were there before are replaced or taken away. They live in
  * Redis: where it has lost them, call this again. Rejects while Redis is away.
@@ -12,12 +28,7 @@ export async function setSchedules(
   options: { readonly redisUrl: string; readonly queue: string },
   schedules: Readonly<Record<string, { readonly kind: string; readonly schedule: Schedule }>>,
 ): Promise<void> {
-  const connection = connectionOf(options.redisUrl)
-  // Told by the rejection of what was asked for.
-  connection.on('error', () => undefined)
-  const queue = new Queue(options.queue, { connection })
-  queue.on('error', () => undefined)
-  try {
+  await withQueue(options, async (queue) => {
     for (const known of await queue.getJobSchedulers()) {
       if (known.key !== undefined && !Object.hasOwn(schedules, known.key)) await queue.removeJobScheduler(known.key)
     }
@@ -25,6 +36,20 @@ export async function setSchedules(
       const repeat = 'cron' in schedule ? { pattern: schedule.cron, tz: schedule.timeZone } : { every: schedule.everyMs }
       await queue.upsertJobScheduler(id, repeat, { name: kind, opts: { removeOnComplete: true, removeOnFail: true } })
     }
+  })
+}
+
+async function withQueue<T>(
+  options: { readonly redisUrl: string; readonly queue: string },
+  work: (queue: Queue) => Promise<T>,
+): Promise<T> {
+  const connection = connectionOf(options.redisUrl)
+  // Told by the rejection of what was asked for.
+  connection.on('error', () => undefined)
+  const queue = new Queue(options.queue, { connection })
+  queue.on('error', () => undefined)
+  try {
+    return await work(queue)
   } finally {
     await queue.close()
     connection.disconnect()
