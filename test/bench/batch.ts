@@ -105,7 +105,7 @@ async function load(services: { postgres: { url: string }; dataDir: string }, da
 }
 
 async function addLatePoint(lake: Lake, { fromMs }: { readonly fromMs: number }, number: number): Promise<void> {
-  const eventMs = fromMs + 12 * HOUR_MS + number
+  const eventMs = fromMs + HOUR_MS + number
   await lake.use((connection) =>
     connection.run(
       `INSERT INTO lake.positions (epoch, kafka_partition, kafka_offset, arrival_ms, key, event_day, kind, van, event_ms, lat, lon)
@@ -143,4 +143,6 @@ async function measure(store: Backfills, queue: QueueClient, batch: BatchProcess
   }
 }
 
-const seconds = (ms: number) => Number((ms / 1000).toFixed(2))
+function seconds(ms: number): number {
+  return Number((ms / 1000).toFixed(2))
+}
