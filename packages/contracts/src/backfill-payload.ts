@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { BACKFILL_HOUR_MS } from './backfill.ts'
+import { isName } from './wire-json.ts'
 
 /** Payloads of the queue of backfills, parsed where they leave it; and what a person may ask for. */
 
@@ -10,7 +11,7 @@ const hour = z
   .int()
   .min(0)
   .refine((ms) => ms % BACKFILL_HOUR_MS === 0, 'must be a whole hour (UTC)')
-const owner = z.string().min(1).max(64)
+const owner = z.string().refine(isName, 'is no name')
 
 export const backfillRequest = z
   .strictObject({

@@ -1,9 +1,12 @@
 import { connect as connectTcp } from 'node:net'
-import type { AcknowledgementView } from '@km0/contracts'
+import { type AcknowledgementView, DEFAULT_POSITIONS_SETTINGS } from '@km0/contracts'
 import { Registry } from '@km0/runtime'
+import { BackfillRefusedError } from '@km0/serving'
 import fc from 'fast-check'
 import { io } from 'socket.io-client'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { backfillsRoutes } from './backfills/backfills-rest.ts'
+import { daysRoutes } from './days/days-rest.ts'
 import type { PanelEvent } from './panel-events.ts'
 import { type PanelServer, startPanelServer } from './panel-server.ts'
 import type { PanelSource } from './panel-source.ts'
@@ -16,8 +19,15 @@ const RUNS = { numRuns: 60, seed: 20260914 }
 const PATHS = [
   ...['/api/panel', '/api/trail', '/api/trail?van=furgoneta-1', '/api/operator', '/api/acknowledgements', '/api/health', '/api/outages'],
   ...['/api/stock', '/api/stock/history?product=p&market=m', '/api/stock/acknowledgements'],
+  ...['/api/days', '/api/days?days=31&last=2026-03-29', '/api/days.csv', '/api/days/van?van=furgoneta-1&day=2026-09-14', '/api/backfills'],
+  ...['/api/backfills/one?id=1', '/api/backfills/difference?id=1', '/api/backfills/track?id=1&van=v&fromMs=0&toMs=9'],
+  ...['/api/backfills/preview', '/api/backfills/publish', '/api/backfills/rollback', '/api/backfills/cancel'],
   ...['/metrics', '/health', '/', '/api', '/api/', '/api/%00', '/api/../metrics', '//', '/\\', '/%', '/%ff', '*', '/socket.io/?EIO=4'],
   ...['/socket.io/', '/socket.io/?EIO=4&transport=polling', '/socket.io/?EIO=9&transport=x', '/socket.io/?EIO=4&transport=polling&sid=x'],
+]
+const COMMANDS = [
+  ...['/api/acknowledgements', '/api/operator', '/api/stock/acknowledgements', '/api/backfills', '/api/backfills/preview'],
+  ...['/api/backfills/publish', '/api/backfills/rollback', '/api/backfills/cancel'],
 ]
 /** No more answers are waited for. */
 const QUIET_MS = 150
@@ -75,6 +85,50 @@ const stock = {
     storable(product, market, note)
     return true
   },
+}
+
+/** Nothing was ever run; a name with a NUL is an error of the store here too. */
+const days: Parameters<typeof daysRoutes>[0] = {
+  serving: {
+    readDays: async (_scope, periods) => ({ days: periods, vans: [], cells: [], late: [], certificates: [] }),
+    readDay: async (_scope, van) => {
+      storable(van)
+      return null
+    },
+  },
+  nowMs: () => NOW,
+}
+const backfills: Parameters<typeof backfillsRoutes>[0] = {
+  backfills: {
+    list: async () => [],
+    publications: async () => [],
+    read: async () => null,
+    progress: async () => null,
+    readLog: async () => [],
+    difference: refused,
+    publish: refused,
+    rollBack: refused,
+    cancel: async () => false,
+  },
+  nights: { list: async () => [] },
+  serving: {
+    readDirtyPlan: async () => ({ hours: [], pieces: [], points: 0, rowsToRead: 0 }),
+    readMissingPoints: async (van) => {
+      storable(van)
+      return []
+    },
+  },
+  queue: {
+    call: async (_kind, payload) => {
+      storable(JSON.stringify(payload).replaceAll('\\u0000', '\u0000'))
+      throw new Error('nothing is in the lake')
+    },
+  },
+  rules: DEFAULT_POSITIONS_SETTINGS,
+  nowMs: () => NOW,
+}
+async function refused(): Promise<never> {
+  throw new BackfillRefusedError('there is no such version')
 }
 
 let panel: PanelServer
@@ -150,7 +204,11 @@ beforeAll(async () => {
     state: new PanelState({ clock: 'machine', placeOf: () => null }),
     source,
     metrics: new Registry(),
-    extensions: [stockExtension(stock as unknown as Parameters<typeof stockExtension>[0], (error) => errors.push(error))],
+    extensions: [
+      stockExtension(stock as unknown as Parameters<typeof stockExtension>[0], (error) => errors.push(error)),
+      { routes: daysRoutes(days) },
+      { routes: backfillsRoutes(backfills) },
+    ],
     mapStyleUrl: null,
     pages: async () => async (_request, response) => void response.end('page'),
     onError: (error) => errors.push(error),
@@ -239,26 +297,34 @@ describe('any HTTP request', () => {
         .record({ van: fc.oneof(text, fc.constant('furgoneta-1')), sinceMs: fc.anything(), note: fc.oneof(text, fc.anything()) })
         .map((value) => Buffer.from(JSON.stringify(value))),
       fc.record({ product: text, market: text, startMs: fc.nat(), note: text }).map((value) => Buffer.from(JSON.stringify(value))),
+      fc.record({ id: fc.oneof(fc.nat(), fc.anything()), reason: text }).map((value) => Buffer.from(JSON.stringify(value))),
+      fc
+        .record({
+          request: fc.record({
+            pipeline: fc.constantFrom('positions', 'stock', 'x'),
+            fromMs: fc.constant(0),
+            toMs: fc.constantFrom(3_600_000, 1),
+            owners: fc.option(fc.array(text)),
+          }),
+          reason: text,
+        })
+        .map((value) => Buffer.from(JSON.stringify(value))),
       fc.record({ name: fc.oneof(text, fc.anything()) }).map((value) => Buffer.from(JSON.stringify(value))),
       fc.constant(Buffer.alloc(100_000, '{"note":"')),
     )
     const cookie = `km0_operator=${Buffer.from('{"id":"local:00000000-0000-0000-0000-000000000000","name":"Anna"}').toString('base64url')}`
     await fc.assert(
-      fc.asyncProperty(
-        fc.constantFrom('/api/acknowledgements', '/api/operator', '/api/stock/acknowledgements'),
-        body,
-        async (where, sent) => {
-          const before = source.stored.length
-          const answer = await fetch(`${url}${where}`, {
-            method: 'POST',
-            headers: { 'content-type': 'application/json', origin: url, cookie },
-            body: new Uint8Array(sent),
-          })
-          expect([200, 201, 400, 404, 413]).toContain(answer.status)
-          expect(source.stored.length).toBe(answer.status === 201 && where === '/api/acknowledgements' ? before + 1 : before)
-          if (answer.status >= 400) expect(await answer.json()).toMatchObject({ error: expect.any(String), hint: expect.any(String) })
-        },
-      ),
+      fc.asyncProperty(fc.constantFrom(...COMMANDS), body, async (where, sent) => {
+        const before = source.stored.length
+        const answer = await fetch(`${url}${where}`, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', origin: url, cookie },
+          body: new Uint8Array(sent),
+        })
+        expect([200, 201, 400, 404, 409, 413]).toContain(answer.status)
+        expect(source.stored.length).toBe(answer.status === 201 && where === '/api/acknowledgements' ? before + 1 : before)
+        if (answer.status >= 400) expect(await answer.json()).toMatchObject({ error: expect.any(String), hint: expect.any(String) })
+      }),
       RUNS,
     )
     await works()

@@ -6,6 +6,7 @@ import {
   type BackfillsView,
   type BackfillTrackView,
   EVERYTHING,
+  isName,
   type LakeTrackPoint,
   type PositionsSettings,
 } from '@km0/contracts'
@@ -161,7 +162,7 @@ async function proposals({ serving, rules, nowMs }: BackfillsRestOptions): Promi
 async function track({ backfills, serving, queue, nowMs }: BackfillsRestOptions, url: URL): Promise<BackfillTrackView> {
   const van = url.searchParams.get('van') ?? ''
   const [fromMs, toMs] = [numberOf(url, 'fromMs'), numberOf(url, 'toMs')]
-  if (van === '' || toMs <= fromMs || toMs - fromMs > TRACK_SPAN_MS) {
+  if (!isName(van) || toMs <= fromMs || toMs - fromMs > TRACK_SPAN_MS) {
     throw new Refusal(400, 'which van, and when?', `Ask for ?id=VERSION&van=NAME&fromMs=&toMs=, at most ${TRACK_SPAN_MS / DAY_MS} days.`)
   }
   const version = await backfills.read(numberOf(url, 'id'))

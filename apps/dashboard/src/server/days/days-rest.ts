@@ -1,4 +1,4 @@
-import type { DaysView, Period, Scope } from '@km0/contracts'
+import { type DaysView, isName, type Period, type Scope } from '@km0/contracts'
 import type { Serving } from '@km0/serving'
 import { Refusal } from '../guard.ts'
 import { json, type Routes, sessionOf } from '../rest.ts'
@@ -41,7 +41,7 @@ export function daysRoutes({ serving, nowMs }: DaysRestOptions): Routes {
       {
         GET: async (request, response, url) => {
           const van = url.searchParams.get('van') ?? ''
-          if (van === '') throw new Refusal(400, 'which van?', 'Ask for /api/days/van?van=NAME&day=YYYY-MM-DD.')
+          if (!isName(van)) throw new Refusal(400, 'which van?', 'Ask for /api/days/van?van=NAME&day=YYYY-MM-DD.')
           const day = dayNamed(url.searchParams.get('day') ?? '')
           const view = await serving.readDay(sessionOf(request).scope, van, day)
           if (view === null)
