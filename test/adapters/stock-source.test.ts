@@ -87,7 +87,8 @@ describe('the ordering service', () => {
     const { output, ended } = stock([...words, '--start-ms', String(startMs), '--duration-s', '120', '--partitions', '0,1,3,4'])
     expect(await ended, output()).toBe(0)
     const records = await written(before)
-    expect(records.length).toBeGreaterThan(3_000)
+    // At night less is sold.
+    expect(records.length).toBeGreaterThan(1_000)
     expect(inLog(records)).toEqual(inStream(expected(startMs, startMs + 120_000)))
     expect([...new Set(records.map((record) => record.partition))].sort()).toEqual([0, 1, 3, 4])
     const newest = new Map<number, number>()
