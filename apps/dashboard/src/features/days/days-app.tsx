@@ -37,7 +37,7 @@ export function DaysApp(props: { readonly brand: ReactNode; readonly theme: Them
       <SkipLink target="lists" />
       <PlainHeader brand={props.brand} page="days" line={live.line} theme={theme} onSwitchTheme={switchTheme} operator={operator} />
       <main className={styles.main} id="lists" tabIndex={-1} aria-label={t('days.title')} data-open={place.day !== null}>
-        <section className={`${card.card} ${styles.table}`} aria-labelledby="days-title">
+        <section className={card.card} aria-labelledby="days-title">
           <DaysBar
             view={live.view}
             table={table}
