@@ -5,8 +5,8 @@ import { startServices, type TestServices } from '@km0/testkit/services'
 import { type Log, type LogRecord, type OutRecord, openLog } from '@km0/transport'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { PartitionTask } from '../../apps/stream/src/partition-task.ts'
-import { generatedLog } from './generated-log.ts'
-import { buildStream, StreamProcess, until } from './stream-process.ts'
+import { generatedLog } from '../chaos/generated-log.ts'
+import { buildStream, StreamProcess, until } from '../chaos/stream-process.ts'
 
 const RESULTS = [TOPICS.panel.name, TOPICS.late.name]
 const partitions = TOPICS.positions.partitions
