@@ -111,7 +111,11 @@ describe('jobs that are killed', () => {
 
   it('and verify does see a row that is wrong, missing or too much', async () => {
     const pool = new Pool({ databaseUrl: services.postgres.url, applicationName: 'test' })
-    await pool.query('update km0.distance_row set distance_mm = distance_mm + 1 where ctid = (select ctid from km0.distance_row limit 1)')
+    // A place in the table is told by its key: each day is a table of its own, with places of its own.
+    await pool.query(
+      `update km0.distance_row set distance_mm = distance_mm + 1
+       where (van, window_end_ms) = (select van, window_end_ms from km0.distance_row limit 1)`,
+    )
     await pool.query(`delete from km0.signal_state where van = 'furgoneta-3'`)
     await pool.query(
       `insert into km0.session_row (van, start_ms, end_ms, positions, epoch, source_partition, source_offset, written_at_ms)
