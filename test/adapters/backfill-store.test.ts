@@ -132,6 +132,20 @@ it('serves live rows until a version is published, and again when it is rolled b
   ])
 })
 
+it('is compared and published at once: the one waits for the other', async () => {
+  await liveDay('distance_row', Date.UTC(2026, 8, 14))
+  const vans = Array.from({ length: 40 }, (_, number) => `van-${number}`)
+  for (let round = 0; round < 12; round += 1) {
+    const id = await versionOf(planOf(vans, T0, T0 + HOUR), (text) => {
+      for (const van of vans)
+        for (let minute = 1; minute <= 60; minute += 1)
+          text.distance(van, T0 + (minute - 5) * MINUTE, T0 + minute * MINUTE, window(round + 2))
+    })
+    const [, , published] = await Promise.all([store.difference(id), store.difference(id), store.publish(id, by)])
+    expect(published.hours).toBe(3 * vans.length)
+  }
+})
+
 it('stores a piece once, whoever runs it, and nothing of a version that runs no more', async () => {
   const { id } = await store.createVersion(planOf(['a'], T0, T0 + HOUR), by)
   const textOf = () => {

@@ -1,19 +1,15 @@
 import { connect as connectTcp } from 'node:net'
-import { type AcknowledgementView, DEFAULT_POSITIONS_SETTINGS } from '@km0/contracts'
 import { Registry } from '@km0/runtime'
-import { BackfillRefusedError } from '@km0/serving'
 import fc from 'fast-check'
 import { io } from 'socket.io-client'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { backfillsRoutes } from './backfills/backfills-rest.ts'
 import { daysRoutes } from './days/days-rest.ts'
-import type { PanelEvent } from './panel-events.ts'
+import { backfills, days, NOW, StillSource, stock } from './panel-fuzz.testbench.ts'
 import { type PanelServer, startPanelServer } from './panel-server.ts'
-import type { PanelSource } from './panel-source.ts'
 import { PanelState } from './panel-state.ts'
 import { stockExtension } from './stock/stock-extension.ts'
 
-const NOW = 1_789_380_000_000
 const RUNS = { numRuns: 60, seed: 20260914 }
 /** Paths of the panel, and what a prober tries. */
 const PATHS = [
@@ -32,104 +28,6 @@ const COMMANDS = [
 /** No more answers are waited for. */
 const QUIET_MS = 150
 const METHODS = ['GET', 'POST', 'PUT', 'DELETE', 'HEAD', 'OPTIONS', 'PATCH', 'TRACE', 'PROPFIND', 'BREW', 'get', '']
-
-class StillSource implements PanelSource {
-  readonly stored: AcknowledgementView[] = []
-  async start(give: (event: PanelEvent) => void): Promise<void> {
-    give({
-      kind: 'point',
-      source: { epoch: 1, partition: 0, offset: 1 },
-      value: {
-        repartidor: 'furgoneta-1',
-        lat: 42,
-        lon: 2.8,
-        data_ms: NOW,
-        arribada_ms: NOW,
-        velocitat_mm_s: null,
-        rumb_graus: null,
-        dubtos: false,
-        estat: 'en-moviment',
-      },
-    } as PanelEvent)
-  }
-  async stop(): Promise<void> {}
-  async acknowledge(_scope: unknown, view: AcknowledgementView): Promise<boolean> {
-    this.stored.push(view)
-    return true
-  }
-  async readTrail() {
-    return []
-  }
-  async readOutages(_scope: unknown, fromMs: number, toMs: number) {
-    return { fromMs, toMs, outages: [], silences: { counted: 0, overOutages: 0 } }
-  }
-  endOffsets() {
-    return null
-  }
-  health() {
-    return { kafka: { status: 'ok' as const } }
-  }
-}
-
-/** As PostgreSQL does: text with a NUL is an error. */
-function storable(...texts: readonly string[]): void {
-  for (const one of texts) if (one.includes('\u0000')) throw new Error('invalid byte sequence for encoding "UTF8": 0x00')
-}
-const stock = {
-  read: async () => ({ thresholds: [], episodes: [], low: [], acknowledgements: [] }),
-  readHistory: async (_scope: unknown, { product, market }: { product: string; market: string }) => {
-    storable(product, market)
-    return { threshold: 10, points: [] }
-  },
-  acknowledge: async (_scope: unknown, { product, market, note }: { product: string; market: string; note: string }) => {
-    storable(product, market, note)
-    return true
-  },
-}
-
-/** Nothing was ever run; a name with a NUL is an error of the store here too. */
-const days: Parameters<typeof daysRoutes>[0] = {
-  serving: {
-    readDays: async (_scope, periods) => ({ days: periods, vans: [], cells: [], late: [], certificates: [] }),
-    readDay: async (_scope, van) => {
-      storable(van)
-      return null
-    },
-  },
-  nowMs: () => NOW,
-}
-const backfills: Parameters<typeof backfillsRoutes>[0] = {
-  backfills: {
-    list: async () => [],
-    publications: async () => [],
-    read: async () => null,
-    progress: async () => null,
-    readLog: async () => [],
-    difference: refused,
-    publish: refused,
-    rollBack: refused,
-    cancel: async () => false,
-  },
-  nights: { list: async () => [] },
-  serving: {
-    readDirtyPlan: async () => ({ hours: [], pieces: [], points: 0, rowsToRead: 0 }),
-    readMissingPoints: async (van) => {
-      storable(van)
-      return []
-    },
-  },
-  queue: {
-    call: async (_kind, payload) => {
-      storable(JSON.stringify(payload).replaceAll('\\u0000', '\u0000'))
-      throw new Error('nothing is in the lake')
-    },
-  },
-  rules: DEFAULT_POSITIONS_SETTINGS,
-  nowMs: () => NOW,
-}
-async function refused(): Promise<never> {
-  throw new BackfillRefusedError('there is no such version')
-}
 
 let panel: PanelServer
 let url: string

@@ -63,8 +63,7 @@ const QUERIES: Readonly<Record<ResultKind, KindQuery>> = {
  */
 export async function difference(pool: Pool, id: number): Promise<BackfillDifference> {
   return pool.transaction('begin', async (client) => {
-    // Two that compare the same version come one after the other.
-    await client.query('select pg_advisory_xact_lock($1, $2)', [LOCK, id % 2_147_483_647])
+    await lockComparison(client, id)
     const version = await readFrozen(client, id)
     if (version === null) throw new BackfillRefusedError(`there is no version ${id}: \`km0 backfill list\` shows those that there are`)
     if (version.state !== 'ready') throw new BackfillRefusedError(`version ${id} is ${version.state}: there is nothing to compare yet`)
@@ -80,7 +79,12 @@ export async function difference(pool: Pool, id: number): Promise<BackfillDiffer
   })
 }
 
-/** Stores what a version changes of what is served now. */
+/** Two that compare the same version come one after the other: whoever may compare takes this before any row of the version. */
+export async function lockComparison(client: Client, id: number): Promise<void> {
+  await client.query('select pg_advisory_xact_lock($1, $2)', [LOCK, id % 2_147_483_647])
+}
+
+/** Stores what a version changes of what is served now. The caller holds `lockComparison`. */
 export async function compare(client: Client, version: FrozenVersion, newest: number): Promise<void> {
   const { id, request } = version
   await client.query('delete from km0.version_difference where version = $1', [id])

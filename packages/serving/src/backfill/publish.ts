@@ -1,6 +1,6 @@
 import type { Actor, HoursOfOwner } from '@km0/contracts'
 import type { Client, Pool } from '../pool.ts'
-import { compare } from './difference.ts'
+import { compare, lockComparison } from './difference.ts'
 import { BackfillRefusedError } from './errors.ts'
 import { type SessionMoves, sessionMoves } from './session-moves.ts'
 import { type FrozenVersion, readFrozen } from './version-store.ts'
@@ -26,6 +26,7 @@ const LOCK = 8_271_828_182_847
 export async function publish(pool: Pool, id: number, command: Command): Promise<Published> {
   return pool.transaction('begin', async (client) => {
     await client.query('select pg_advisory_xact_lock($1)', [LOCK])
+    await lockComparison(client, id)
     const version = await readFrozen(client, id, 'for update of v')
     await refuseUnfit(client, id, version)
     const sessions = await sessionMoves(client, version as FrozenVersion)
