@@ -9,6 +9,7 @@ import type { Card } from './schedule.ts'
 const REDELIVERED = 150
 const PUBLISHED_WITHIN_MS = 30_000
 const AWAY_MS = 90_000
+const ASK_WITHIN_MS = 3_000
 
 /** Lets a fault happen. Resolves with the instant from which recovery counts: of the kill, or of the end of what lasts. */
 export async function inflict(platform: ChaosPlatform, card: Card, number: number, seed: number): Promise<number> {
@@ -35,13 +36,26 @@ export async function inflict(platform: ChaosPlatform, card: Card, number: numbe
       return Date.now()
     case 'full-disk':
       platform.disk.fill()
-      await sleep(lastsS * 1000)
-      platform.disk.free()
+      try {
+        await Promise.all([sleep(lastsS * 1000), platform.disk.kind === 'none' ? null : untilNoticed(platform)])
+      } finally {
+        platform.disk.free()
+      }
       return Date.now()
     case 'redelivery':
       await untilDone(() => redeliver(platform, new Random(seed, number, seedOf('redelivery'))))
       return Date.now()
   }
+}
+
+/** The disk stays full until the positions job has said that it cannot store a checkpoint: a slow machine, or another fault, may keep it from trying. */
+async function untilNoticed(platform: ChaosPlatform): Promise<void> {
+  const url = new URL('/health', platform.healthUrlOf('stream-positions'))
+  await untilDone(async () => {
+    const response = await fetch(url, { signal: AbortSignal.timeout(ASK_WITHIN_MS) })
+    const { parts } = (await response.json()) as { parts: Record<string, { status: string; detail?: string } | undefined> }
+    if (parts.checkpoints?.status !== 'degraded') throw new Error('the disk is full, and the health of stream-positions does not say so')
+  })
 }
 
 /** Tries again while Kafka is away: the fault before may still be felt. */

@@ -13,8 +13,8 @@ export interface Watched {
   healthUrlOf(part: string): string
 }
 
-/** Where results are looked for: points on the panel, live points and newest stock in PostgreSQL, rows in the lake. */
-export type Place = 'panel' | 'rows' | 'stock' | 'lake'
+/** Where results are looked for: points on the panel, live points and newest stock in PostgreSQL, rows in the lake, points and checkpoints. */
+export type Place = 'panel' | 'rows' | 'stock' | 'lake' | 'checkpoints'
 
 const PLACES: Partial<Record<Victim, Place>> = {
   'stream-serving': 'rows',
@@ -26,6 +26,7 @@ const PLACES: Partial<Record<Victim, Place>> = {
 
 /** Where the results come out that a fault holds up. */
 export function placeOf(fault: Fault): Place {
+  if (fault.kind === 'full-disk') return 'checkpoints'
   return 'victim' in fault ? (PLACES[fault.victim] ?? 'panel') : 'panel'
 }
 
@@ -70,6 +71,8 @@ export class Flow {
         // A process that was started again counts from 0.
         return rowsBefore === null || rows < rowsBefore ? rows > 0 : rows > rowsBefore
       }
+      case 'checkpoints':
+        return (await this.#panelIsNewer(instantMs)) && (await this.#checkpointsAreNewer(instantMs))
     }
   }
 
@@ -84,12 +87,21 @@ export class Flow {
     return (await this.#pool.query(query, [instantMs, Date.now()])).length > 0
   }
 
+  /** Every partition of the positions job has stored its state since: heartbeats come to all of them. */
+  async #checkpointsAreNewer(instantMs: number): Promise<boolean> {
+    const ages = await this.#samples('stream-positions', 'km0_stream_checkpoint_age_seconds')
+    return ages.length > 0 && Math.max(...ages) * 1000 < Date.now() - instantMs
+  }
+
   /** Rows that the present writer of the lake has committed. */
   async lakeRows(): Promise<number> {
-    const url = new URL('/metrics', this.#platform.healthUrlOf('stream-lake'))
+    return (await this.#samples('stream-lake', 'km0_lake_rows_total')).reduce((sum, rows) => sum + rows, 0)
+  }
+
+  async #samples(part: string, metric: string): Promise<number[]> {
+    const url = new URL('/metrics', this.#platform.healthUrlOf(part))
     const text = await (await fetch(url, { signal: AbortSignal.timeout(ASK_WITHIN_MS) })).text()
-    const samples = text.split('\n').filter((line) => line.startsWith('km0_lake_rows_total{'))
-    return samples.reduce((sum, line) => sum + Number(line.split(' ').at(-1)), 0)
+    return text.split('\n').flatMap((line) => (line.startsWith(`${metric}{`) ? [Number(line.split(' ').at(-1))] : []))
   }
 
   close(): Promise<void> {

@@ -1,5 +1,5 @@
 // `pnpm prove:chaos`: ten seeds of five minutes, one after the other, into docs/proofs/chaos.md. Seeds that stand there already are left out:
-// it goes on where it was interrupted. `--fresh` begins anew.
+// it goes on where it was interrupted. `--fresh` begins anew, `--keep` keeps data and logs.
 import { execFileSync, spawn } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { cpus, loadavg } from 'node:os'
@@ -11,6 +11,8 @@ const root = fileURLToPath(new URL('../../..', import.meta.url))
 const proof = join(root, 'docs', 'proofs', 'chaos.md')
 const SEEDS = Array.from({ length: 10 }, (_, index) => index + 1)
 const WORDS = ['--minutes', '5', '--vans', '40']
+/** `--keep`, for who wants to look at logs of runs that passed. */
+const MORE = process.argv.includes('--keep') ? ['--keep'] : []
 const SECTION = /^## Seed (\d+): (.*)\n\n```\n([\s\S]*?)\n```$/gm
 
 interface Run {
@@ -54,7 +56,7 @@ async function run(seed: number): Promise<Run> {
   const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { cwd: root, encoding: 'utf8' }).trim()
   const child = spawn(
     process.execPath,
-    ['--import', 'tsx', join(root, 'test', 'chaos', 'run', 'main.ts'), '--seed', String(seed), ...WORDS],
+    ['--import', 'tsx', join(root, 'test', 'chaos', 'run', 'main.ts'), '--seed', String(seed), ...WORDS, ...MORE],
     {
       cwd: root,
       stdio: ['ignore', 'pipe', 'pipe'],
