@@ -33,7 +33,7 @@ export function Header(props: HeaderProps) {
   return (
     <header className={styles.header}>
       {props.brand}
-      <PageLinks page="fleet" />
+      <PageLinks page="fleet" roles={props.operator.operator?.roles ?? null} />
       <div className={styles.search}>{props.search}</div>
       <dl className={styles.counters} aria-label={t('shell.counters')}>
         <div>

@@ -26,7 +26,7 @@ export function PlainHeader(props: {
   return (
     <header className={header.header}>
       {props.brand}
-      <PageLinks page={props.page} />
+      <PageLinks page={props.page} roles={props.operator.operator?.roles ?? null} />
       <div className={`${pill.pill} ${styles.pill}`} data-kind={PILLS[props.line]}>
         <span className={pill.dot} aria-hidden="true" />
         <span className={pill.text} role={props.line === 'ready' ? undefined : 'status'}>

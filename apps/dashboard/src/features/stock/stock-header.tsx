@@ -27,7 +27,7 @@ export function StockHeader(props: StockHeaderProps) {
   return (
     <header className={header.header}>
       {props.brand}
-      <PageLinks page="stock" />
+      <PageLinks page="stock" roles={props.operator.operator?.roles ?? null} />
       <label className={styles.market}>
         <span className="visually-hidden">{t('stock.market')}</span>
         <select value={props.market ?? ''} onChange={(event) => props.onMarket(event.target.value === '' ? null : event.target.value)}>
