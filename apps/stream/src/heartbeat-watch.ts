@@ -72,12 +72,12 @@ export class HeartbeatWatch {
 
 /**
  * What the heartbeat after an outage tells of it. The bridge says what held it back, for as long as it ran; another instance means that the one
- * before has gone.
+ * before has gone, and one that was held back by nothing has stood still. One that gives no name tells neither.
  */
 function causeOf(before: string | null, after: string | null, held: OutageCauseValue): OutageCauseValue {
   if (held === 'broker' || held === 'kafka') return held
-  if (before !== null && after !== null && before !== after) return 'pont'
-  return held
+  if (before === null || after === null) return held
+  return before === after ? (held ?? 'pont') : 'pont'
 }
 
 function readHeartbeat(value: Buffer | null): { readonly bridge: string | null; readonly held: OutageCauseValue } {

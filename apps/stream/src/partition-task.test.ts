@@ -131,17 +131,22 @@ describe('the task of a partition', () => {
       beat(4, T0 + 50_000, { pont: 'two' }),
       beat(5, T0 + 200_000, { pont: 'two', retingut: 'sense-connexio' }),
       beat(6, T0 + 300_000, { pont: 'two', retingut: 'nonsense' }),
-      record(7, T0 + 400_000, { tipus: 'batec', data_ms: T0 + 400_000 }),
+      beat(7, T0 + 400_000, { pont: 'two', retingut: 'endarreriment' }),
+      beat(8, T0 + 500_000, { pont: 'three', retingut: 'endarreriment' }),
+      record(9, T0 + 600_000, { tipus: 'batec', data_ms: T0 + 600_000 }),
     ]
     const outagesOf = (records: readonly OutRecord[]) => of(records, TOPICS.marks)
-    const whole = outagesOf(task().apply(broken, 8).records)
+    const whole = outagesOf(task().apply(broken, 10).records)
     expect(whole.map(({ key, value, timestampMs }) => ({ key, timestampMs, ...JSON.parse(String(value)) }))).toEqual(
       (
         [
           [60_000, 130_000, 'pont', 3],
           [130_000, 200_000, 'broker', 5],
-          [200_000, 300_000, null, 6],
-          [300_000, 400_000, null, 7],
+          // Held back by nothing: it stood still.
+          [200_000, 300_000, 'pont', 6],
+          [300_000, 400_000, 'endarreriment', 7],
+          [400_000, 500_000, 'pont', 8],
+          [500_000, 600_000, null, 9],
         ] as const
       ).map(([from, to, causa, offset]) => ({
         key: `tall|3|${T0 + from}`,
@@ -160,10 +165,10 @@ describe('the task of a partition', () => {
       const before = outagesOf(first.apply(broken.slice(0, cut), cut).records)
       const restored = task()
       restored.restore(first.snapshot(), cut)
-      expect([...before, ...outagesOf(restored.apply(broken.slice(cut), 8).records)]).toEqual(whole)
+      expect([...before, ...outagesOf(restored.apply(broken.slice(cut), 10).records)]).toEqual(whole)
     }
     const patient = new PartitionTask(3, 2, createPositionsHost(), 0, 90_000)
-    expect(outagesOf(patient.apply(broken, 8).records)).toHaveLength(2)
+    expect(outagesOf(patient.apply(broken, 10).records)).toHaveLength(4)
   })
 
   it('goes on from a state of before outages were told', () => {
