@@ -1,3 +1,5 @@
+import type { DispatchView } from './dispatch.ts'
+
 /** What the panel's server, its REST interface and its socket say to a browser. Names here are English; wire names of Kafka stop before. */
 
 /** Whose data a read may see. Every read model takes one. */
@@ -57,6 +59,8 @@ export interface PanelPoint extends VanPoint {
   readonly partition: number | null
   /** Of its newest point, where it was sent. */
   readonly batteryPercent: number | null
+  /** What batches call the van (panel-batch.ts), for as long as the panel's server runs. */
+  readonly slot?: number
 }
 
 export interface SignalView {
@@ -163,6 +167,7 @@ export interface PanelSnapshot {
   /** Of the last 35 minutes. */
   readonly distances: readonly DistanceView[]
   readonly acknowledgements: readonly AcknowledgementView[]
+  readonly dispatch?: DispatchView
 }
 
 /**
@@ -179,6 +184,8 @@ export interface PanelDelta {
   readonly signals?: readonly SignalView[]
   readonly distances?: readonly DistanceView[]
   readonly acknowledgements?: readonly AcknowledgementView[]
+  /** All of it, when any of it has changed. */
+  readonly dispatch?: DispatchView
 }
 
 /** Where a van was: longitude, latitude, event time in ms. */
@@ -234,6 +241,8 @@ export interface PanelError {
 export interface ServerToPanel {
   snapshot: (snapshot: unknown) => void
   delta: (delta: unknown) => void
+  /** A packed batch of vans that have just moved (panel-batch.ts), several times a second. May be lost. */
+  points: (batch: ArrayBuffer | Uint8Array) => void
 }
 
 export interface PanelToServer {

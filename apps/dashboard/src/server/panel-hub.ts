@@ -1,4 +1,4 @@
-import { encodeDelta, encodeSnapshot, type PanelToServer, type Scope, type ServerToPanel } from '@km0/contracts'
+import { encodeBatch, encodeDelta, encodeSnapshot, type PanelToServer, type Scope, type ServerToPanel } from '@km0/contracts'
 import type { Server } from 'socket.io'
 import type { PanelState } from './panel-state.ts'
 import { roomOf } from './scope.ts'
@@ -7,11 +7,14 @@ export type PanelSockets = Server<PanelToServer, ServerToPanel, Record<string, n
 
 /** How often browsers are told what changed. */
 export const TICK_MS = 1_000
+/** How often they are told where vans have moved: for the eyes, between two deltas. */
+export const BATCH_MS = 100
 /** A browser that asks for snapshots more often than this gets one all the same, but later. */
 const RESYNC_EVERY_MS = 2_000
 
 /**
- * Keeps browsers up to date: a snapshot on every connect, then a delta a second. One room a scope, so a delta is made once for all who may
+ * Keeps browsers up to date: a snapshot on every connect, then a delta a second,
+ * and between deltas packed batches of the vans that moved. One room a scope, so a delta is made once for all who may
  * see the same. Deltas are volatile: a slow line drops them, notices by their number and asks for a snapshot.
  */
 export class PanelHub {
@@ -19,6 +22,7 @@ export class PanelHub {
   readonly #sockets: PanelSockets
   readonly #machineNowMs: () => number
   #timer: NodeJS.Timeout | undefined
+  #batchTimer: NodeJS.Timeout | undefined
   /** Until everything stored has been read, a browser waits: an empty list would be a lie. */
   #loaded = false
 
@@ -56,6 +60,7 @@ export class PanelHub {
       send()
     })
     this.#timer = setInterval(() => this.#tick(), TICK_MS)
+    this.#batchTimer = setInterval(() => this.#sendMoves(), BATCH_MS)
   }
 
   /** Everything stored has been read: whoever waits gets a snapshot. */
@@ -66,6 +71,19 @@ export class PanelHub {
 
   stop(): void {
     clearInterval(this.#timer)
+    clearInterval(this.#batchTimer)
+  }
+
+  #sendMoves(): void {
+    const moved = this.#state.takeMoved()
+    if (!this.#loaded || moved.length === 0) return
+    const sentMs = this.#machineNowMs()
+    const nowMs = this.#state.nowMs(sentMs)
+    for (const [room, scope] of this.#scopes()) {
+      const points = this.#state.batchFor(scope, moved)
+      // Coordinates do not get shorter by deflating, and nobody waits for the time it takes.
+      if (points.length > 0) this.#sockets.to(room).compress(false).volatile.emit('points', encodeBatch({ nowMs, sentMs, points }))
+    }
   }
 
   #tick(): void {

@@ -1,5 +1,6 @@
 import {
   type AcknowledgementView,
+  type BatchPoint,
   DEFAULT_PANEL_LIMITS,
   type Depot,
   type DistanceValue,
@@ -77,6 +78,7 @@ export class PanelState {
   #findCause: FindCause | undefined
   readonly #trails = new Trails()
   readonly #points = new Map<string, KnownPoint>()
+  readonly #slots = new Map<string, number>()
   readonly #signals = new Map<string, KnownSignal>()
   readonly #distances = new Map<string, Map<number, KnownDistance>>()
   #acknowledgements: AcknowledgementView[] = []
@@ -89,6 +91,7 @@ export class PanelState {
   #everything = false
   #dirtyOutages = false
   readonly #dirtyPoints = new Set<string>()
+  readonly #moved = new Set<string>()
   readonly #dirtySignals = new Set<string>()
   readonly #dirtyDistances = new Map<string, Set<number>>()
   #dirtyAcknowledgements: AcknowledgementView[] = []
@@ -219,7 +222,8 @@ export class PanelState {
 
   /** The part of the changes that a scope may see. */
   deltaFor(scope: Scope, changes: Changes): PanelDelta {
-    const passVan = (van: string) => this.mayPassVan(scope, van)
+    const pass = mayPass(scope, this.#depots)
+    const passVan = (van: string) => pass(this.depotOf(van))
     const points = changes.points.filter(passVan).map((van) => this.#pointView(van))
     const signals = changes.signals.filter(passVan).map((van) => this.#signalView(van))
     const distances = changes.distances
@@ -238,6 +242,24 @@ export class PanelState {
     }
   }
 
+  /** Vans with a newer point since the last call, in no order. */
+  takeMoved(): readonly string[] {
+    const moved = [...this.#moved]
+    this.#moved.clear()
+    return moved
+  }
+
+  /** The newest points of those vans that a scope may see. */
+  batchFor(scope: Scope, vans: readonly string[]): BatchPoint[] {
+    const pass = mayPass(scope, this.#depots)
+    return vans
+      .filter((van) => pass(this.depotOf(van)))
+      .map((van) => {
+        const { slot = 0, lat, lon, eventMs, headingDegrees, doubtful, motion } = this.#pointView(van)
+        return { slot, lat, lon, eventMs, headingDegrees, doubtful, motion }
+      })
+  }
+
   /** The last 15 minutes of a van; null when the scope may not see it. */
   trail(scope: Scope, van: string): TrailView | null {
     return this.mayPassVan(scope, van) ? { van, points: this.#trails.of(van) } : null
@@ -253,7 +275,9 @@ export class PanelState {
     const moved = known === undefined || known.value.lat !== value.lat || known.value.lon !== value.lon
     this.#points.set(value.repartidor, { value, source, place: moved ? this.#placeOf(value.lat, value.lon) : known.place, batteryPercent })
     this.#trails.add(value.repartidor, [value.lon, value.lat, value.data_ms])
+    if (known === undefined) this.#slots.set(value.repartidor, this.#slots.size)
     this.#dirtyPoints.add(value.repartidor)
+    this.#moved.add(value.repartidor)
     return true
   }
 
@@ -335,6 +359,7 @@ export class PanelState {
       place,
       partition: source?.partition ?? null,
       batteryPercent,
+      slot: this.#slots.get(van) as number,
     }
   }
 
