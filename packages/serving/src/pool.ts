@@ -42,23 +42,30 @@ const types = {
   }) as typeof pg.types.getTypeParser,
 }
 
+/** A bare pool of pg, for a library that brings its own statements. Whoever opens it ends it. */
+export function openPgPool(options: PoolOptions & { readonly schema?: string }): pg.Pool {
+  const pool = new pg.Pool({
+    connectionString: options.databaseUrl,
+    application_name: options.applicationName,
+    max: options.maxConnections ?? 4,
+    connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
+    statement_timeout: options.statementTimeoutMs ?? 60_000,
+    idleTimeoutMillis: 30_000,
+    types,
+    ...(options.schema === undefined ? {} : { options: `-c search_path=${options.schema}` }),
+  })
+  pool.on('error', (error) => options.onError?.(error))
+  // A client that is out of the pool while its server stops tells it twice: by the query, and by this event.
+  pool.on('connect', (client) => client.on('error', () => undefined))
+  return pool
+}
+
 /** A connection pool. Without its error handler a server that stops would end this process. */
 export class Pool {
   readonly #pool: pg.Pool
 
   constructor(options: PoolOptions) {
-    this.#pool = new pg.Pool({
-      connectionString: options.databaseUrl,
-      application_name: options.applicationName,
-      max: options.maxConnections ?? 4,
-      connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
-      statement_timeout: options.statementTimeoutMs ?? 60_000,
-      idleTimeoutMillis: 30_000,
-      types,
-    })
-    this.#pool.on('error', (error) => options.onError?.(error))
-    // A client that is out of the pool while its server stops tells it twice: by the query, and by this event.
-    this.#pool.on('connect', (client) => client.on('error', () => undefined))
+    this.#pool = openPgPool(options)
   }
 
   /** Runs one statement. Rejects with ServingUnavailableError when the database is away. */
