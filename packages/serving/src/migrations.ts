@@ -9,7 +9,6 @@ import versionEpoch from './sql/000008_version_epoch.ts'
 import nightly from './sql/000009_nightly.ts'
 import logHole from './sql/000010_log_hole.ts'
 import reprocessingVans from './sql/000011_reprocessing_vans.ts'
-import events from './sql/000012_events.ts'
 import signIn from './sql/000012_sign_in.ts'
 
 export interface Migration {
@@ -32,5 +31,4 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 10, name: 'log hole', sql: logHole },
   { number: 11, name: 'vans of a reprocessing', sql: reprocessingVans },
   { number: 12, name: 'sign-in', sql: signIn },
-  { number: 12, name: 'events', sql: events },
 ]
