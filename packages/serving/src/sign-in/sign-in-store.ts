@@ -41,8 +41,8 @@ export class SignInStore {
   ): Promise<UserView | 'unknown' | 'last administrator'> {
     return changeUser(this.#pool, id, change)
   }
-  endSessions(userId: string): Promise<number> {
-    return endSessions(this.#pool, userId)
+  endSessions(userId: string, exceptId: string | null = null): Promise<number> {
+    return endSessions(this.#pool, userId, exceptId)
   }
   administratorHasSignedIn(): Promise<boolean> {
     return administratorHasSignedIn(this.#pool)

@@ -100,9 +100,13 @@ export async function changeUser(
 /** Rolls the transaction back. */
 class LastAdministrator extends Error {}
 
-/** Ends all sessions of a user. Returns how many there were. */
-export async function endSessions(pool: Pool, userId: string): Promise<number> {
-  return (await pool.query('delete from km0.sign_in_session where user_id = $1 returning id', [userId])).length
+/** Ends the sessions of a user, except for one where it is given. Returns how many. */
+export async function endSessions(pool: Pool, userId: string, exceptId: string | null): Promise<number> {
+  const rows = await pool.query('delete from km0.sign_in_session where user_id = $1 and id is distinct from $2 returning id', [
+    userId,
+    exceptId,
+  ])
+  return rows.length
 }
 
 /** Whether somebody who may administer has ever come in. */

@@ -8,8 +8,9 @@ create table km0.sign_in_user (
   image text,
   created_at timestamptz not null default now(),
   updated_at timestamptz not null default now(),
-  role text not null check (role in ('dispatcher', 'analyst', 'administrator')),
-  all_vans boolean not null,
+  -- Whoever is added by anything but us may do little and see nothing.
+  role text not null default 'dispatcher' check (role in ('dispatcher', 'analyst', 'administrator')),
+  all_vans boolean not null default false,
   depots text[] not null default '{}',
   markets text[] not null default '{}',
   revoked_at_ms bigint,
