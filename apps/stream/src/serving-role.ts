@@ -21,7 +21,7 @@ export async function startServing(program: StreamProgram, log: Log): Promise<Ro
   const sink = new ResultSink(program, log, {
     name: 'postgres',
     metricPrefix: 'km0_serving',
-    topics: tableOf(serving, resultDelay(program.metrics)),
+    topics: tableOf(serving, resultDelay(program.metrics), settings.KM0_OUTAGE_AFTER_MS),
     store: serving,
     clusterId: await log.clusterId(),
     clock,
@@ -41,7 +41,7 @@ export async function startServing(program: StreamProgram, log: Log): Promise<Ro
   })
 }
 
-function tableOf(serving: Serving, delay: Histogram): Record<string, WriteBatch> {
+function tableOf(serving: Serving, delay: Histogram, outageAfterMs: number): Record<string, WriteBatch> {
   return {
     [TOPICS.panel.name]: async (batch) => {
       const { distanceEndsMs, refused } = await serving.applyPanelBatch(batch)
@@ -50,7 +50,7 @@ function tableOf(serving: Serving, delay: Histogram): Record<string, WriteBatch>
     },
     [TOPICS.live.name]: (batch) => serving.applyLiveBatch(batch),
     [TOPICS.late.name]: (batch) => serving.applyLateBatch(batch),
-    [TOPICS.marks.name]: (batch) => serving.applyMarkBatch(batch),
+    [TOPICS.marks.name]: (batch) => serving.applyMarkBatch({ ...batch, outageAfterMs }),
   }
 }
 

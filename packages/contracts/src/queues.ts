@@ -4,4 +4,6 @@ export const QUEUES = {
   backfills: 'backfills',
   /** The clock of nightly runs. */
   nightly: 'nightly',
+  /** Events and reports on their way to whoever has asked for them. */
+  deliveries: 'deliveries',
 } as const

@@ -10,6 +10,7 @@ import nightly from './sql/000009_nightly.ts'
 import logHole from './sql/000010_log_hole.ts'
 import reprocessingVans from './sql/000011_reprocessing_vans.ts'
 import signIn from './sql/000012_sign_in.ts'
+import events from './sql/000013_events.ts'
 
 export interface Migration {
   readonly number: number
@@ -31,4 +32,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 10, name: 'log hole', sql: logHole },
   { number: 11, name: 'vans of a reprocessing', sql: reprocessingVans },
   { number: 12, name: 'sign-in', sql: signIn },
+  { number: 13, name: 'events', sql: events },
 ]

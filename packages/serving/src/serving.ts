@@ -19,7 +19,7 @@ import { readTrack, type TrackSpan } from './read-track.ts'
 import { type ImportCounts, importDepots, importVans, type Numbered } from './register.ts'
 import { applyLateBatch } from './write-late.ts'
 import { applyLiveBatch, type LiveBatch } from './write-live.ts'
-import { applyMarkBatch } from './write-marks.ts'
+import { applyMarkBatch, type MarkBatch } from './write-marks.ts'
 import { type AppliedPanel, applyPanelBatch, type PanelBatch } from './write-panel.ts'
 
 /** How many days each kind of row is kept, counted from the end of its day. */
@@ -65,7 +65,7 @@ export class Serving {
     return readDirtyHours(this.#pool, scope, query)
   }
 
-  applyMarkBatch(batch: LiveBatch): Promise<readonly RefusedResult[]> {
+  applyMarkBatch(batch: MarkBatch): Promise<readonly RefusedResult[]> {
     return applyMarkBatch(this.#pool, batch)
   }
 

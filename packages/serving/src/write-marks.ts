@@ -1,12 +1,21 @@
-import { type MarkValue, type OutageValue, outageCause } from '@km0/contracts'
+import { DEFAULT_OUTAGE_AFTER_MS, type MarkValue, type OutageValue, outageCause } from '@km0/contracts'
 import { bulkInsert, type Column, replacing } from './bulk-insert.ts'
 import { decodeMarks, type RefusedResult } from './decode.ts'
+import { tellSilences } from './events/tell-silences.ts'
 import { lockOffset, moveOffset } from './offsets.ts'
 import type { Client, Pool } from './pool.ts'
 import type { LiveBatch } from './write-live.ts'
 
-/** Applies records of the topic of marks: how far each source partition has come, and outages of ours. One transaction with the offset. */
-export async function applyMarkBatch(pool: Pool, batch: LiveBatch): Promise<readonly RefusedResult[]> {
+export interface MarkBatch extends LiveBatch {
+  /** Without a heartbeat for longer than this nobody knows whether a van is silent. */
+  readonly outageAfterMs?: number
+}
+
+/**
+ * Applies records of the topic of marks: how far each source partition has come, and outages of ours; then tells of the silences that have lasted
+ * long enough by it. One transaction with the offset.
+ */
+export async function applyMarkBatch(pool: Pool, batch: MarkBatch): Promise<readonly RefusedResult[]> {
   const { rows, refused } = decodeMarks(batch.records)
   const marks = new Map<number, MarkValue>()
   const outages = new Map<string, OutageValue>()
@@ -25,6 +34,8 @@ export async function applyMarkBatch(pool: Pool, batch: LiveBatch): Promise<read
       client,
       [...outages.values()].sort((a, b) => a.particio - b.particio || a.inici_ms - b.inici_ms),
     )
+    const { outageAfterMs = DEFAULT_OUTAGE_AFTER_MS, writtenAtMs } = batch
+    await tellSilences(client, [...marks.keys()], { outageAfterMs, writtenAtMs })
     await moveOffset(client, batch)
     return refused
   })

@@ -1,0 +1,56 @@
+import type { PlatformEvent, Scope } from '@km0/contracts'
+import type { Client, Pool } from '../pool.ts'
+import { marketScope, vanScope } from '../scope.ts'
+
+/** Events after a place in the stream, of a scope, in order. */
+export interface EventQuery {
+  readonly afterId: number
+  readonly limit: number
+}
+
+const COLUMNS = `e.id, e.key, e.kind, e.at_ms as "atMs", e.written_at_ms as "foundAtMs", e.van, e.product, e.market, e.detail`
+
+interface EventRow {
+  readonly id: number
+  readonly key: string
+  readonly kind: PlatformEvent['kind']
+  readonly atMs: number
+  readonly foundAtMs: number
+  readonly van: string | null
+  readonly product: string | null
+  readonly market: string | null
+  readonly detail: object
+}
+
+/** What a scope may see of `e`, a row of km0.event, with `v`, its row of km0.van. */
+export function eventScope(scope: Scope, first: number): { readonly sql: string; readonly values: readonly unknown[] } {
+  const van = vanScope(scope, first)
+  return { sql: `(case when e.van is not null then ${van.sql} else ${marketScope(scope, 'e.market', first).sql} end)`, values: van.values }
+}
+
+export async function readEvents(pool: Pool | Client, scope: Scope, { afterId, limit }: EventQuery): Promise<PlatformEvent[]> {
+  const clause = eventScope(scope, 3)
+  const text = `select ${COLUMNS} from km0.event e left join km0.van v on v.van = e.van where e.id > $1 and ${clause.sql} order by e.id limit $2`
+  const result = await pool.query(text, [afterId, limit, ...clause.values])
+  return (Array.isArray(result) ? result : result.rows).map((row) => eventOf(row as EventRow))
+}
+
+/** The event as it is told: columns that its kind does not have are left out. */
+function eventOf({ van, product, market, detail, ...frame }: EventRow): PlatformEvent {
+  return { ...frame, ...(van === null ? { product, market } : { van }), ...detail } as unknown as PlatformEvent
+}
+
+/** Place of an event in the stream; null when it is not kept, or never was. */
+export async function findEvent(pool: Pool, key: string): Promise<number | null> {
+  const [row] = await pool.query<{ id: number }>('select id from km0.event where key = $1', [key])
+  return row?.id ?? null
+}
+
+/** The newest event's place; 0 before the first. `beforeMs`: of those that were found before. */
+export async function newestEvent(pool: Pool, beforeMs: number | null): Promise<number> {
+  const [row] = await pool.query<{ id: number }>(
+    'select coalesce(max(id), 0) as id from km0.event where written_at_ms < coalesce($1, written_at_ms + 1)',
+    [beforeMs],
+  )
+  return row?.id ?? 0
+}
