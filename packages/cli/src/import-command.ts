@@ -1,21 +1,15 @@
 import { readFile } from 'node:fs/promises'
 import { parseArgs } from 'node:util'
-import { type ImportCounts, type Numbered, openServing, RegisterImportError, type Serving } from '@km0/serving'
+import type { RegisterKind } from '@km0/contracts'
+import { openDispatch, openServing } from '@km0/serving'
 import { findDatabaseUrl } from './addresses.ts'
 import { type Command, CommandError } from './command.ts'
-import type { CsvProblem, CsvRows } from './register-csv.ts'
 
 /** How many faulty lines are printed. */
 const SHOW_PROBLEMS = 20
 
 /** A command that reads a CSV file and puts all of its rows into the register, or none. */
-export function importCommand<Row>(options: {
-  readonly what: 'vans' | 'depots'
-  readonly columns: string
-  readonly notes: string
-  readonly read: (csv: string) => CsvRows<Row>
-  readonly store: (serving: Serving, rows: readonly Numbered<Row>[]) => Promise<ImportCounts>
-}): Command {
+export function importCommand(options: { readonly what: RegisterKind; readonly columns: string; readonly notes: string }): Command {
   const { what, columns } = options
   return {
     words: [what, 'import'],
@@ -24,24 +18,24 @@ export function importCommand<Row>(options: {
 
   Columns: ${columns} (those with ? may be left out; separated by commas, the first line names them)
 ${options.notes}
-  All lines are stored or none. ${what[0]?.toUpperCase()}${what.slice(1)} that the file does not name stay as they are.
+  All lines are stored or none. What the file does not name stays as it is.
   Takes DATABASE_URL, or the platform that \`npm start\` runs here.`,
     run: async (args) => {
       const { positionals } = parseArgs({ args: [...args], allowPositionals: true, options: {} })
       const [file, ...more] = positionals
       if (file === undefined || more.length > 0) throw new CommandError(`say one file: km0 ${what} import FILE.csv`)
-      const parsed = options.read(await readText(file))
-      if ('problems' in parsed) return refuse(file, parsed.problems)
-      const serving = openServing({ databaseUrl: findDatabaseUrl(process.env), applicationName: 'km0-cli' })
+      const csv = await readText(file)
+      const database = { databaseUrl: findDatabaseUrl(process.env), applicationName: 'km0-cli' }
+      const serving = openServing(database)
+      const dispatch = openDispatch(database)
       try {
         await serving.migrate()
-        const { added, changed, same } = await options.store(serving, parsed.rows)
-        process.stdout.write(`${file}: ${added} ${what} added, ${changed} changed, ${same} as before\n`)
+        const result = await dispatch.importCsv(what, csv)
+        if ('problems' in result) return refuse(file, result.problems)
+        process.stdout.write(`${file}: ${result.added} ${what} added, ${result.changed} changed, ${result.same} as before\n`)
         return 0
-      } catch (error) {
-        if (error instanceof RegisterImportError) return refuse(file, error.problems)
-        throw error
       } finally {
+        await dispatch.close()
         await serving.close()
       }
     },
@@ -62,7 +56,7 @@ async function readText(file: string): Promise<string> {
   }
 }
 
-function refuse(file: string, problems: readonly CsvProblem[]): number {
+function refuse(file: string, problems: readonly { readonly line: number; readonly problem: string }[]): number {
   for (const { line, problem } of problems.slice(0, SHOW_PROBLEMS)) process.stderr.write(`${file}:${line}: ${problem}\n`)
   if (problems.length > SHOW_PROBLEMS) process.stderr.write(`… and ${problems.length - SHOW_PROBLEMS} more\n`)
   process.stderr.write('Nothing was imported.\n')

@@ -14,16 +14,20 @@ import { lakeExport, lakeFiles } from './lake-export.ts'
 import { lakeResults } from './lake-results.ts'
 import { lakeSql } from './lake-sql.ts'
 import { lakeStatusCommand } from './lake-status.ts'
+import { marketsImport } from './markets-import.ts'
 import { reprocess, reprocessDiff, reprocessDrop, reprocessList, reprocessPublish } from './reprocess.ts'
 import { savepointCreate } from './savepoint-create.ts'
 import { savepointDelete, savepointList } from './savepoint-list.ts'
 import { savepointRestore } from './savepoint-restore.ts'
+import { shiftsImport } from './shifts-import.ts'
 import { stockRestart } from './stock-restart.ts'
 import { vansImport } from './vans-import.ts'
 
 const COMMANDS: readonly Command[] = [
   depotsImport,
   vansImport,
+  marketsImport,
+  shiftsImport,
   epochRaise,
   lakeStatusCommand,
   lakeSql,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { madridDay, madridTimeOfDay } from './madrid.ts'
+import { madridDate, madridDateMs, madridDay, madridHour, madridTimeOfDay, madridWeekday, madridWeeksBefore } from './madrid.ts'
 
 const HOUR = 3_600_000
 const parts = new Intl.DateTimeFormat('en-CA', {
@@ -56,5 +56,49 @@ describe('a time of day in Madrid', () => {
     ['2026-10-25', 1439, '2026-10-25T22:59:00Z'],
   ])('%s at minute %i is %s', (date, minutes, instant) => {
     expect(new Date(madridTimeOfDay(Date.parse(`${date}T12:00:00Z`), minutes)).toISOString()).toBe(instant.replace('Z', '.000Z'))
+  })
+})
+
+describe('a date of Madrid', () => {
+  it.each([
+    ['2026-01-15', '2026-01-14T23:00:00Z'],
+    ['2026-07-15', '2026-07-14T22:00:00Z'],
+    ['2026-03-29', '2026-03-28T23:00:00Z'],
+    ['2026-03-30', '2026-03-29T22:00:00Z'],
+    ['2026-10-25', '2026-10-24T22:00:00Z'],
+    ['2026-10-26', '2026-10-25T23:00:00Z'],
+  ])('%s begins at %s', (date, start) => {
+    expect(madridDateMs(date)).toBe(Date.parse(start))
+  })
+
+  it.each(['2026-02-29', '2026-13-01', '2026-00-10', 'x'])('is not %s', (date) => {
+    expect(madridDateMs(date)).toBeNull()
+  })
+})
+
+describe('names of days and hours', () => {
+  it('agree with the time zone database, every 61 hours of six years', () => {
+    const names = new Intl.DateTimeFormat('en-GB', { timeZone: 'Europe/Madrid', weekday: 'short' })
+    const weekdays = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun']
+    for (let atMs = Date.UTC(2024, 0, 1); atMs < Date.UTC(2030, 0, 1); atMs += 61 * HOUR) {
+      const wall = Object.fromEntries(parts.formatToParts(atMs).map(({ type, value }) => [type, value]))
+      const date = madridDate(atMs)
+      expect(date).toBe(`${wall.year}-${wall.month}-${wall.day}`)
+      expect(weekdays[madridWeekday(atMs)]).toBe(names.format(atMs))
+      expect(madridDateMs(date)).toBe(madridDay(atMs).startMs)
+    }
+  })
+
+  it('find the same hour of the clock in the weeks before, also across a change of the clocks', () => {
+    // Monday after the change in spring, 10:20 in Madrid: 08:20 UTC, a week before 09:00 UTC.
+    const atMs = Date.UTC(2026, 2, 30, 8, 20)
+    expect(madridHour(atMs)).toEqual({ startMs: Date.UTC(2026, 2, 30, 8), endMs: Date.UTC(2026, 2, 30, 9) })
+    expect(madridWeeksBefore(atMs, 1)).toEqual({ startMs: Date.UTC(2026, 2, 23, 9), endMs: Date.UTC(2026, 2, 23, 10) })
+    expect(madridWeeksBefore(atMs, 4)).toEqual({ startMs: Date.UTC(2026, 2, 2, 9), endMs: Date.UTC(2026, 2, 2, 10) })
+    // Sunday 00:30 in Madrid after the change in autumn.
+    expect(madridWeeksBefore(Date.UTC(2026, 9, 31, 23, 30), 1)).toEqual({
+      startMs: Date.UTC(2026, 9, 24, 22),
+      endMs: Date.UTC(2026, 9, 24, 23),
+    })
   })
 })

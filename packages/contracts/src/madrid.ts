@@ -31,6 +31,38 @@ export function madridTimeOfDay(atMs: number, minutes: number): number {
   return offsetMs(early) === 2 * HOUR_MS ? early : wallMs - HOUR_MS
 }
 
+/** Calendar date of Madrid, `YYYY-MM-DD`, of the day that holds `atMs`. */
+export function madridDate(atMs: number): string {
+  // Half a day on it is the same date in UTC, whatever the clocks do.
+  return new Date(madridDay(atMs).startMs + 12 * HOUR_MS).toISOString().slice(0, 10)
+}
+
+/** Day of the week in Madrid, 0 is Monday. */
+export function madridWeekday(atMs: number): number {
+  return (Math.floor((atMs + offsetMs(atMs)) / DAY_MS) + 3) % 7
+}
+
+/** Beginning of a date of Madrid, `YYYY-MM-DD`, from 1970 on; null when the calendar has no such day. */
+export function madridDateMs(date: string): number | null {
+  const utcMs = /^\d{4}-\d{2}-\d{2}$/.test(date) ? Date.parse(`${date}T00:00:00Z`) : Number.NaN
+  if (!(utcMs >= 0) || new Date(utcMs).toISOString().slice(0, 10) !== date) return null
+  return midnightMs(utcMs / DAY_MS)
+}
+
+/** The hour of Madrid's clocks that holds `atMs`. Clocks change by whole hours, at one. */
+export function madridHour(atMs: number): Period {
+  const startMs = Math.floor(atMs / HOUR_MS) * HOUR_MS
+  return { startMs, endMs: startMs + HOUR_MS }
+}
+
+/** The same hour of the clock on the same weekday, so many weeks before. */
+export function madridWeeksBefore(atMs: number, weeks: number): Period {
+  const minutes = Math.floor(((atMs + offsetMs(atMs)) % DAY_MS) / HOUR_MS) * 60
+  const { startMs } = madridDay(atMs)
+  // Noon of that day: an hour more or less of daylight saving does not leave it.
+  return madridHour(madridTimeOfDay(startMs + 12 * HOUR_MS - weeks * 7 * DAY_MS, minutes))
+}
+
 /** When a day, counted from 1970-01-01, begins in Madrid. Clocks change at 01:00 UTC, never between 22:00 and 24:00. */
 function midnightMs(day: number): number {
   return day * DAY_MS - offsetMs(day * DAY_MS - HOUR_MS)

@@ -11,6 +11,7 @@ import logHole from './sql/000010_log_hole.ts'
 import reprocessingVans from './sql/000011_reprocessing_vans.ts'
 import signIn from './sql/000012_sign_in.ts'
 import events from './sql/000013_events.ts'
+import dispatch from './sql/000014_dispatch.ts'
 
 export interface Migration {
   readonly number: number
@@ -33,4 +34,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 11, name: 'vans of a reprocessing', sql: reprocessingVans },
   { number: 12, name: 'sign-in', sql: signIn },
   { number: 13, name: 'events', sql: events },
+  { number: 14, name: 'dispatch', sql: dispatch },
 ]

@@ -44,7 +44,7 @@ export async function readRegister(pool: Pool, scope: Scope): Promise<Pick<Store
   }))
 }
 
-async function readDepots(client: Client, scope: Scope): Promise<Depot[]> {
+export async function readDepots(client: Client, scope: Scope): Promise<Depot[]> {
   const clause = depotScope(scope, 1)
   const { rows } = await client.query<Depot>(
     `select d.id, d.name, d.lat, d.lon, d.markets, d.shift_start as "shiftStart", d.shift_end as "shiftEnd"
@@ -54,7 +54,7 @@ async function readDepots(client: Client, scope: Scope): Promise<Depot[]> {
   return rows
 }
 
-async function readRegistered(client: Client, scope: Scope): Promise<RegisteredVan[]> {
+export async function readRegistered(client: Client, scope: Scope): Promise<RegisteredVan[]> {
   const clause = vanScope(scope, 1)
   const { rows } = await client.query<RegisteredVan>(
     `select v.van, v.name, v.plate, v.depot_id as "depotId", v.in_service_from_ms as "inServiceFromMs", v.in_service_to_ms as "inServiceToMs"
