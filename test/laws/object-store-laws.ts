@@ -27,8 +27,18 @@ export function objectStoreLaws(name: string, open: () => Promise<ObjectStore>):
         await Promise.all(keys.slice(at, at + 50).map((key) => objects.write(key, bytes('xy'))))
       }
       await objects.write('many-more/1', bytes('no'))
-      expect(await objects.list('many/')).toEqual(keys.map((key) => ({ key, bytes: 2 })))
+      expect((await objects.list('many/')).map(({ key, bytes }) => ({ key, bytes }))).toEqual(keys.map((key) => ({ key, bytes: 2 })))
       expect(await objects.list('none/')).toEqual([])
+    })
+
+    it('tells when an object was written last', async () => {
+      const objects = await open()
+      // The place may count whole seconds.
+      const fromMs = Date.now() - 1_000
+      await objects.write('a/b', bytes('x'))
+      const [found] = await objects.list('a/')
+      expect(found?.modifiedMs).toBeGreaterThanOrEqual(fromMs)
+      expect(found?.modifiedMs).toBeLessThanOrEqual(Date.now() + 1_000)
     })
 
     it('removes, once or twice', async () => {

@@ -2,6 +2,7 @@ import { claimEpoch, openCheckpointStore, pipelineEpoch, readEpoch } from '@km0/
 import type { Log, PartitionConsumer, PartitionConsumerOptions } from '@km0/transport'
 import { Checkpointer, type CheckpointerOptions } from './checkpointer.ts'
 import { checkpointObjects } from './environment.ts'
+import { clearPastEpochs } from './past-epochs.ts'
 import { requireSameVersion, type VersionCheck } from './pipeline-version.ts'
 import type { ResultDelivery } from './result-delivery.ts'
 import type { Role, StreamProgram } from './role.ts'
@@ -45,6 +46,8 @@ export async function openCheckpoints(
     const known = await readEpoch(objects)
     return known === null ? epoch : pipelineEpoch(known, pipeline, version)
   })
+  const keptDays = settings.KM0_CHECKPOINT_PAST_DAYS
+  program.shutdown.add('past epochs', clearPastEpochs({ store, pipeline, epoch, keptDays, log: program.log }))
   const detail = shared ? place : `${place}: ${ONE_MACHINE}`
   const checkpointer = new Checkpointer({ pipeline, store, epoch, epochInForce, intervalMs, keep, detail, metrics, log: program.log })
   return { checkpointer, epoch }

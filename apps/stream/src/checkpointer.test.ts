@@ -26,6 +26,9 @@ class MemoryStore implements CheckpointStore {
     return []
   }
   async delete(): Promise<void> {}
+  async removePast() {
+    return 0
+  }
 }
 
 class CountingTask {

@@ -12,6 +12,8 @@ export const streamEnvironment = commonEnvironment.extend({
   KM0_CHECKPOINT_INTERVAL_MS: positive(30_000),
   /** Checkpoints of a partition that are kept. */
   KM0_CHECKPOINT_KEEP: z.coerce.number().int().min(2).default(5),
+  /** Checkpoints of an epoch that is no longer in force stay for so long after they were stored. */
+  KM0_CHECKPOINT_PAST_DAYS: positive(30),
   /** How results of positions get into the log: written again, equal, after a crash, or in transactions, once. */
   KM0_DELIVERY: z.enum(['idempotent', 'transactional']).default('idempotent'),
   /** Records that are handled between two heartbeats to the group. */

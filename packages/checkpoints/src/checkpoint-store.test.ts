@@ -1,4 +1,4 @@
-import { mkdtemp, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm, truncate, utimes, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -126,6 +126,29 @@ describe('checkpoints in a directory', () => {
     await store.delete(entry)
     await store.delete(entry)
     expect(await newest(99)).toBeNull()
+  })
+
+  it('removes those of past epochs that are old, and nothing else', async () => {
+    const [oldMs, limitMs] = [Date.UTC(2026, 0, 1), Date.UTC(2026, 0, 2)]
+    const places = [at(10, 0, 1), at(10, 1, 1), at(20, 0, 2), at(30, 0, 3), { ...at(5, 0, 1), pipeline: 'stock-windows' }]
+    for (const place of places) await store.put(place)
+    const folder = (epoch: number, partition = 0) => join(directory, 'positions', `epoch-${epoch}`, `partition-${partition}`)
+    // Of epoch 1 one is old and one is not; those of the epoch in force and of a restore that has not ended are old and stay.
+    for (const [name, offset] of [
+      [folder(1), 10],
+      [folder(2), 20],
+      [folder(3), 30],
+    ] as const) {
+      await utimes(join(name, `${String(offset).padStart(16, '0')}.checkpoint`), oldMs / 1000, oldMs / 1000)
+    }
+    expect(await store.removePast('positions', 2, limitMs)).toBe(1)
+    expect((await store.list('positions')).map(({ epoch, partition }) => [epoch, partition])).toEqual([
+      [1, 1],
+      [2, 0],
+      [3, 0],
+    ])
+    expect(await store.list('stock-windows')).toHaveLength(1)
+    expect(await store.removePast('positions', 3, limitMs)).toBe(1)
   })
 
   it('wants to keep at least two', () => {

@@ -56,15 +56,25 @@ class StoredCheckpoints implements CheckpointStore {
     return this.#objects.remove(keyOf(entry))
   }
 
+  async removePast(pipeline: string, epoch: number, beforeMs: number): Promise<number> {
+    const objects = await this.#objects.list(`${pipeline}/`)
+    const past = objects.filter(({ key, modifiedMs }) => modifiedMs < beforeMs && (entryOf(key, 0)?.epoch ?? epoch) < epoch)
+    for (const { key } of past) await this.#objects.remove(key)
+    return past.length
+  }
+
   /** Within a partition in order of offsets: their digits are as many. */
   async #entries(prefix: string): Promise<CheckpointEntry[]> {
     const objects = await this.#objects.list(prefix)
-    return objects.flatMap(({ key, bytes }) => {
-      const [, pipeline, epoch, partition, offset] = KEY.exec(key) ?? []
-      if (pipeline === undefined) return []
-      return [{ pipeline, epoch: Number(epoch), partition: Number(partition), offset: Number(offset), bytes }]
-    })
+    return objects.flatMap(({ key, bytes }) => entryOf(key, bytes) ?? [])
   }
+}
+
+/** null for what is no checkpoint. */
+function entryOf(key: string, bytes: number): CheckpointEntry | null {
+  const [, pipeline, epoch, partition, offset] = KEY.exec(key) ?? []
+  if (pipeline === undefined) return null
+  return { pipeline, epoch: Number(epoch), partition: Number(partition), offset: Number(offset), bytes }
 }
 
 type Place = Pick<Checkpoint, 'pipeline' | 'epoch' | 'partition'>

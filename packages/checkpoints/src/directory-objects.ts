@@ -46,7 +46,7 @@ class DirectoryObjects implements ObjectStore {
       else {
         // A neighbour may be removing it.
         const found = await absentAsNull(stat(this.#file(key)))
-        if (found !== null) into.push({ key, bytes: found.size })
+        if (found !== null) into.push({ key, bytes: found.size, modifiedMs: found.mtimeMs })
       }
     }
   }

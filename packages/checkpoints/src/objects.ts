@@ -2,6 +2,8 @@
 export interface StoredObject {
   readonly key: string
   readonly bytes: number
+  /** When it was written last, by the clock of the place. */
+  readonly modifiedMs: number
 }
 
 /**

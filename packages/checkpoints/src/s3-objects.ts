@@ -131,8 +131,10 @@ class S3Objects implements ObjectStore {
         const page = await client.send(
           new sdk.ListObjectsV2Command({ Bucket: this.#bucket, Prefix: this.#prefix + prefix, ContinuationToken: token }),
         )
-        for (const { Key, Size } of page.Contents ?? []) {
-          if (Key !== undefined) objects.push({ key: Key.slice(this.#prefix.length), bytes: Size ?? 0 })
+        for (const { Key, Size, LastModified } of page.Contents ?? []) {
+          if (Key === undefined) continue
+          // One whose age is not told counts as new: nothing is deleted for it.
+          objects.push({ key: Key.slice(this.#prefix.length), bytes: Size ?? 0, modifiedMs: LastModified?.getTime() ?? Date.now() })
         }
         token = page.IsTruncated === true ? page.NextContinuationToken : undefined
       } while (token !== undefined)

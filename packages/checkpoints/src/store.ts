@@ -49,4 +49,9 @@ export interface CheckpointStore {
   list(pipeline: string): Promise<readonly CheckpointEntry[]>
   /** Removes one; it is no error when it is gone already. */
   delete(entry: CheckpointEntry): Promise<void>
+  /**
+   * Removes those of epochs below `epoch` that were stored before `beforeMs`: of a version, or of before a restore, to which nobody goes back any
+   * more. Those of a greater epoch stay, as a restore writes them before it puts its epoch in force. Returns how many are gone.
+   */
+  removePast(pipeline: string, epoch: number, beforeMs: number): Promise<number>
 }
