@@ -9,6 +9,7 @@ import type {
   SignalValue,
   SourcePosition,
 } from '@km0/contracts'
+import type { DispatchFacts } from './dispatch/dispatch-state.ts'
 
 /** Something that the panel learns. `source` is where in the log it comes from; null when its record did not say. */
 export type PanelEvent =
@@ -19,3 +20,4 @@ export type PanelEvent =
   | { readonly kind: 'outage'; readonly value: OutageValue }
   | { readonly kind: 'acknowledgement'; readonly view: AcknowledgementView }
   | { readonly kind: 'register'; readonly depots: readonly Depot[]; readonly registered: readonly RegisteredVan[] }
+  | { readonly kind: 'dispatch'; readonly facts: DispatchFacts }

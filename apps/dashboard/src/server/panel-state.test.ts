@@ -8,8 +8,9 @@ import {
   type SourcePosition,
 } from '@km0/contracts'
 import { beforeEach, describe, expect, test } from 'vitest'
+import { DISTANCES_KEPT_MS } from './distance-book.ts'
 import type { PanelEvent } from './panel-events.ts'
-import { DISTANCES_KEPT_MS, PanelState } from './panel-state.ts'
+import { PanelState } from './panel-state.ts'
 
 const NOW = 1_789_380_000_000
 const at = (offset: number, epoch = 1): SourcePosition => ({ epoch, partition: 3, offset })

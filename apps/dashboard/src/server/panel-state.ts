@@ -3,6 +3,7 @@ import {
   type BatchPoint,
   DEFAULT_PANEL_LIMITS,
   type Depot,
+  type DispatchLimits,
   type DistanceValue,
   type DistanceView,
   type FeedView,
@@ -20,15 +21,16 @@ import {
   type SourcePosition,
   type TrailView,
 } from '@km0/contracts'
+import { type DispatchFacts, DispatchState } from './dispatch/dispatch-state.ts'
+import { DistanceBook } from './distance-book.ts'
 import { FeedState, type FindCause } from './feed-state.ts'
+import { isAfter } from './is-after.ts'
 import { OutageBook } from './outage-book.ts'
 import type { PanelEvent } from './panel-events.ts'
 import type { PlaceOf } from './places.ts'
 import { mayPass } from './scope.ts'
 import { Trails } from './trails.ts'
 
-/** Windows that ended longer than this before the newest one are forgotten: a sparkline shows 30 minutes. */
-export const DISTANCES_KEPT_MS = 35 * 60_000
 /** Newest acknowledgements kept in memory; all are in the store. */
 export const ACKNOWLEDGEMENTS_KEPT = 1_000
 
@@ -45,10 +47,6 @@ interface KnownSignal {
   readonly value: SignalValue
   readonly source: SourcePosition | null
 }
-interface KnownDistance {
-  readonly value: DistanceValue
-  readonly source: SourcePosition | null
-}
 
 /** What changed since the last one, before any scope is applied. */
 export interface Changes {
@@ -62,6 +60,7 @@ export interface Changes {
   readonly signals: readonly string[]
   readonly distances: readonly (readonly [van: string, windowEndMs: number])[]
   readonly acknowledgements: readonly AcknowledgementView[]
+  readonly dispatch: boolean
 }
 
 /**
@@ -80,11 +79,11 @@ export class PanelState {
   readonly #points = new Map<string, KnownPoint>()
   readonly #slots = new Map<string, number>()
   readonly #signals = new Map<string, KnownSignal>()
-  readonly #distances = new Map<string, Map<number, KnownDistance>>()
+  readonly #distances = new DistanceBook()
+  readonly #dispatch: DispatchState
   #acknowledgements: AcknowledgementView[] = []
   #depots = new Map<string, Depot>()
   #registered = new Map<string, RegisteredVan>()
-  #newestWindowMs = 0
 
   #sequence = 0
   #sentFeed = ''
@@ -93,14 +92,19 @@ export class PanelState {
   readonly #dirtyPoints = new Set<string>()
   readonly #moved = new Set<string>()
   readonly #dirtySignals = new Set<string>()
-  readonly #dirtyDistances = new Map<string, Set<number>>()
   #dirtyAcknowledgements: AcknowledgementView[] = []
 
-  constructor(options: { readonly clock: PanelClock; readonly placeOf: PlaceOf; readonly limits?: PanelLimits }) {
+  constructor(options: {
+    readonly clock: PanelClock
+    readonly placeOf: PlaceOf
+    readonly limits?: PanelLimits
+    readonly dispatchLimits?: DispatchLimits
+  }) {
     this.#clock = options.clock
     this.#placeOf = options.placeOf
     this.#limits = options.limits ?? DEFAULT_PANEL_LIMITS
     this.#feed = new FeedState(this.#limits.outageAfterMs)
+    this.#dispatch = new DispatchState(options.dispatchLimits)
   }
 
   /** Who is asked why nothing is heard. */
@@ -144,7 +148,7 @@ export class PanelState {
       case 'signal':
         return this.#applySignal(event.value, event.source)
       case 'distance':
-        return this.#applyDistance(event.value, event.source)
+        return this.#distances.apply(event.value, event.source)
       case 'mark':
         return this.#feed.apply(event.value)
       case 'outage':
@@ -153,6 +157,8 @@ export class PanelState {
         return this.#applyAcknowledgement(event.view)
       case 'register':
         return this.#applyRegister(event.depots, event.registered)
+      case 'dispatch':
+        return this.#applyDispatch(event.facts)
     }
   }
 
@@ -186,10 +192,9 @@ export class PanelState {
       registered: [...this.#registered.values()].filter((van) => pass(van.depotId)),
       points: [...this.#points.keys()].filter(passVan).map((van) => this.#pointView(van)),
       signals: [...this.#signals.keys()].filter(passVan).map((van) => this.#signalView(van)),
-      distances: [...this.#distances]
-        .filter(([van]) => passVan(van))
-        .flatMap(([van, rows]) => [...rows.keys()].map((endMs) => this.#distanceView(van, endMs))),
+      distances: this.#distances.values(passVan).map((value) => this.#distanceView(value)),
       acknowledgements: this.#acknowledgements.filter((ack) => passVan(ack.van)),
+      dispatch: this.#dispatch.view(passVan, pass),
     }
   }
 
@@ -207,15 +212,15 @@ export class PanelState {
       outages: this.#dirtyOutages,
       points: [...this.#dirtyPoints],
       signals: [...this.#dirtySignals],
-      distances: [...this.#dirtyDistances].flatMap(([van, ends]) => [...ends].map((endMs) => [van, endMs] as const)),
+      distances: this.#distances.takeDirty(),
       acknowledgements: this.#dirtyAcknowledgements,
+      dispatch: this.#dispatch.takeDirty(),
     }
     this.#sentFeed = feedText
     this.#everything = false
     this.#dirtyOutages = false
     this.#dirtyPoints.clear()
     this.#dirtySignals.clear()
-    this.#dirtyDistances.clear()
     this.#dirtyAcknowledgements = []
     return changes
   }
@@ -226,9 +231,10 @@ export class PanelState {
     const passVan = (van: string) => pass(this.depotOf(van))
     const points = changes.points.filter(passVan).map((van) => this.#pointView(van))
     const signals = changes.signals.filter(passVan).map((van) => this.#signalView(van))
-    const distances = changes.distances
-      .filter(([van, endMs]) => passVan(van) && this.#distances.get(van)?.has(endMs))
-      .map(([van, endMs]) => this.#distanceView(van, endMs))
+    const distances = changes.distances.flatMap(([van, endMs]) => {
+      const value = passVan(van) ? this.#distances.value(van, endMs) : undefined
+      return value === undefined ? [] : [this.#distanceView(value)]
+    })
     const acknowledgements = changes.acknowledgements.filter((ack) => passVan(ack.van))
     return {
       sequence: changes.sequence,
@@ -239,6 +245,7 @@ export class PanelState {
       ...(signals.length === 0 ? {} : { signals }),
       ...(distances.length === 0 ? {} : { distances }),
       ...(acknowledgements.length === 0 ? {} : { acknowledgements }),
+      ...(changes.dispatch ? { dispatch: this.#dispatch.view(passVan, mayPass(scope, this.#depots)) } : {}),
     }
   }
 
@@ -265,6 +272,13 @@ export class PanelState {
     return this.mayPassVan(scope, van) ? { van, points: this.#trails.of(van) } : null
   }
 
+  /** Vans of a source partition that a scope may see, newest event time first; `count` at most. */
+  newestOf(scope: Scope, partition: number, count: number): { readonly van: string; readonly eventMs: number }[] {
+    const own = [...this.#points].filter(([van, { source }]) => source?.partition === partition && this.mayPassVan(scope, van))
+    const newest = own.map(([van, { value }]) => ({ van, eventMs: value.data_ms })).sort((a, b) => b.eventMs - a.eventMs)
+    return newest.slice(0, count)
+  }
+
   #applyPoint(value: LiveValue, source: SourcePosition | null, batteryPercent: number | null): boolean {
     const known = this.#points.get(value.repartidor)
     if (known !== undefined) {
@@ -274,6 +288,7 @@ export class PanelState {
     }
     const moved = known === undefined || known.value.lat !== value.lat || known.value.lon !== value.lon
     this.#points.set(value.repartidor, { value, source, place: moved ? this.#placeOf(value.lat, value.lon) : known.place, batteryPercent })
+    this.#locate(value)
     this.#trails.add(value.repartidor, [value.lon, value.lat, value.data_ms])
     if (known === undefined) this.#slots.set(value.repartidor, this.#slots.size)
     this.#dirtyPoints.add(value.repartidor)
@@ -295,36 +310,6 @@ export class PanelState {
     return true
   }
 
-  #applyDistance(value: DistanceValue, source: SourcePosition | null): boolean {
-    if (value.fi_ms < this.#newestWindowMs - DISTANCES_KEPT_MS) return false
-    let rows = this.#distances.get(value.repartidor)
-    const known = rows?.get(value.fi_ms)
-    if (known !== undefined) {
-      const step = (value.revisio ?? 0) - (known.value.revisio ?? 0)
-      if (step < 0 || (step === 0 && !isAfter(source, known.source))) return false
-    }
-    if (rows === undefined) {
-      rows = new Map()
-      this.#distances.set(value.repartidor, rows)
-    }
-    rows.set(value.fi_ms, { value, source })
-    const dirty = this.#dirtyDistances.get(value.repartidor)
-    if (dirty === undefined) this.#dirtyDistances.set(value.repartidor, new Set([value.fi_ms]))
-    else dirty.add(value.fi_ms)
-    if (value.fi_ms > this.#newestWindowMs) {
-      this.#newestWindowMs = value.fi_ms
-      this.#forgetOldDistances()
-    }
-    return true
-  }
-
-  #forgetOldDistances(): void {
-    for (const [van, rows] of this.#distances) {
-      for (const endMs of rows.keys()) if (endMs < this.#newestWindowMs - DISTANCES_KEPT_MS) rows.delete(endMs)
-      if (rows.size === 0) this.#distances.delete(van)
-    }
-  }
-
   #applyAcknowledgement(view: AcknowledgementView): boolean {
     const same = (other: AcknowledgementView) =>
       other.van === view.van && other.sinceMs === view.sinceMs && other.atMs === view.atMs && other.actor.id === view.actor.id
@@ -340,7 +325,19 @@ export class PanelState {
     this.#depots = new Map(depots.map((depot) => [depot.id, depot]))
     this.#registered = new Map(registered.map((van) => [van.van, van]))
     this.#everything = true
+    this.#dispatch.forgetDepots()
+    for (const { value } of this.#points.values()) this.#locate(value)
     return true
+  }
+
+  #applyDispatch(facts: DispatchFacts): boolean {
+    const news = this.#dispatch.apply(facts)
+    if (news) for (const { value } of this.#points.values()) this.#locate(value)
+    return news
+  }
+
+  #locate({ repartidor, lon, lat }: LiveValue): void {
+    this.#dispatch.locate(repartidor, this.#depots.get(this.depotOf(repartidor) ?? ''), lon, lat)
   }
 
   #pointView(van: string): PanelPoint {
@@ -368,11 +365,10 @@ export class PanelState {
     return { van, depotId: this.depotOf(van), state: value.estat === 'amb-senyal' ? 'signal' : 'no-signal', sinceMs: value.des_de_ms }
   }
 
-  #distanceView(van: string, endMs: number): DistanceView {
-    const { value } = (this.#distances.get(van) as Map<number, KnownDistance>).get(endMs) as KnownDistance
+  #distanceView(value: DistanceValue): DistanceView {
     return {
-      van,
-      depotId: this.depotOf(van),
+      van: value.repartidor,
+      depotId: this.depotOf(value.repartidor),
       windowStartMs: value.inici_ms,
       windowEndMs: value.fi_ms,
       distanceMm: value.distancia_mm,
@@ -382,11 +378,4 @@ export class PanelState {
       revision: value.revisio ?? 0,
     }
   }
-}
-
-/** Whether a record lies after the one that is known. A van lives in one partition, so epoch and offset decide; what says nothing loses. */
-function isAfter(next: SourcePosition | null, known: SourcePosition | null): boolean {
-  if (next === null) return false
-  if (known === null) return true
-  return next.epoch > known.epoch || (next.epoch === known.epoch && next.offset > known.offset)
 }
