@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { type HealthSituation, inputHealth, leaseHealth, partitionsHealth } from './bridge-health.ts'
+import { type HealthSituation, inputHealth, kafkaHealth, leaseHealth, partitionsHealth } from './bridge-health.ts'
 
 const T0 = 1_772_442_000_000
 const lease = (silentMs: number, state: 'held' | 'unsure' | 'no') =>
@@ -23,6 +23,28 @@ describe('health of the lease', () => {
       detail: 'asking for the lease',
     })
     expect(leaseHealth({ nowMs: T0, startedMs: T0 - 40_000, state: 'no', lastContactMs: null }).status).toBe('down')
+  })
+})
+
+describe('health of the connection to the log', () => {
+  const kafka = (more: Partial<HealthSituation>) =>
+    kafkaHealth({
+      ...{ nowMs: T0, startedMs: T0 - 600_000, logKnown: true, kafkaFailingSinceMs: null, kafkaUnansweredSinceMs: null },
+      ...{ queueFull: false, queueMessages: 3, ...more },
+    } as HealthSituation)
+
+  it('is degraded, then down, when batches fail', () => {
+    expect(kafka({}).status).toBe('ok')
+    expect(kafka({ kafkaFailingSinceMs: T0 - 1_000 }).status).toBe('degraded')
+    expect(kafka({ kafkaFailingSinceMs: T0 - 31_000 }).status).toBe('down')
+  })
+
+  it('is so too when a Kafka that stands still neither takes a batch nor lets it fail', () => {
+    expect(kafka({ kafkaUnansweredSinceMs: T0 - 9_000 }).status).toBe('ok')
+    expect(kafka({ kafkaUnansweredSinceMs: T0 - 11_000 })).toEqual({ status: 'degraded', detail: 'no answer for 11 s, 3 messages wait' })
+    expect(kafka({ kafkaUnansweredSinceMs: T0 - 40_000 }).status).toBe('down')
+    // The first attempt fails at last: it is no younger for that.
+    expect(kafka({ kafkaUnansweredSinceMs: T0 - 40_000, kafkaFailingSinceMs: T0 - 100 }).status).toBe('down')
   })
 })
 

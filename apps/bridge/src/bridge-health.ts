@@ -4,6 +4,8 @@ import type { ProbeVerdict } from './self-probe.ts'
 
 /** A start, a reconnect or a restart of Kafka may take so long without being a fault. */
 export const GRACE_MS = 30_000
+/** A batch that Kafka has not answered for so long: it hangs, although no attempt has failed yet. */
+export const NO_ANSWER_MS = 10_000
 /** Settling and draining explain heartbeats that are held back; longer is an alarm. */
 export const HEARTBEAT_ALARM_MS = 170_000
 
@@ -19,6 +21,8 @@ export interface HealthSituation {
   /** The log was read at the start. */
   readonly logKnown: boolean
   readonly kafkaFailingSinceMs: number | null
+  /** A batch is on its way since; null while none is. */
+  readonly kafkaUnansweredSinceMs: number | null
   readonly queueFull: boolean
   readonly queueMessages: number
   readonly heartbeatAlarm: boolean
@@ -42,9 +46,12 @@ export function mqttHealth({ nowMs, subscribed, disconnectedSinceMs }: HealthSit
 }
 
 /** Health of the connection to the log. */
-export function kafkaHealth({ nowMs, startedMs, logKnown, kafkaFailingSinceMs, queueFull, queueMessages }: HealthSituation): PartHealth {
+export function kafkaHealth(situation: HealthSituation): PartHealth {
+  const { nowMs, startedMs, logKnown, kafkaFailingSinceMs, kafkaUnansweredSinceMs, queueFull, queueMessages } = situation
   const starting = nowMs - startedMs < GRACE_MS
-  const sinceMs = logKnown ? kafkaFailingSinceMs : startedMs
+  const hangs = kafkaUnansweredSinceMs !== null && nowMs - kafkaUnansweredSinceMs > NO_ANSWER_MS
+  const failingSinceMs = hangs ? kafkaUnansweredSinceMs : kafkaFailingSinceMs
+  const sinceMs = logKnown ? failingSinceMs : startedMs
   if (sinceMs !== null) {
     const detail = `no answer for ${Math.round((nowMs - sinceMs) / 1000)} s, ${queueMessages} messages wait`
     if (starting) return { status: 'ok', detail }

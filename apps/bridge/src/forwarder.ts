@@ -54,6 +54,7 @@ export class Forwarder {
   readonly #events: ForwarderEvents
   #sender: RecordSender | null = null
   #failingSinceMs: number | null = null
+  #unansweredSinceMs: number | null = null
   #outageEndedMs: number | null = null
   #draining = false
   #abandoned = false
@@ -70,6 +71,11 @@ export class Forwarder {
   /** Since when no batch went through; null while Kafka answers. Machine's clock. */
   get failingSinceMs(): number | null {
     return this.#failingSinceMs
+  }
+
+  /** Since when a batch is on its way that Kafka has neither taken nor refused; null while none is. Machine's clock. */
+  get unansweredSinceMs(): number | null {
+    return this.#unansweredSinceMs
   }
 
   get outageEndedMs(): number | null {
@@ -137,6 +143,7 @@ export class Forwarder {
   async #sendForever(records: readonly OutRecord[]): Promise<Refusal | null> {
     for (let attempt = 1; ; attempt += 1) {
       try {
+        this.#unansweredSinceMs ??= Date.now()
         this.#sender ??= await this.#open()
         await this.#permission()
         await this.#sender.send(records)
@@ -145,7 +152,10 @@ export class Forwarder {
       } catch (error) {
         if (error instanceof Abandoned) throw error
         const refusal = refusalOf(error)
-        if (refusal !== null) return refusal
+        if (refusal !== null) {
+          this.#unansweredSinceMs = null
+          return refusal
+        }
         await this.#failed(error instanceof Error ? error : new Error(String(error)), attempt)
       }
     }
@@ -155,11 +165,14 @@ export class Forwarder {
     for (;;) {
       if (this.#abandoned) throw new Abandoned()
       if (this.#settings.mayWrite()) return
+      // Nothing is asked of Kafka meanwhile.
+      this.#unansweredSinceMs = Date.now()
       await new Promise((resolve) => setTimeout(resolve, ASK_AGAIN_MS))
     }
   }
 
   #succeeded(): void {
+    this.#unansweredSinceMs = null
     if (this.#failingSinceMs === null) return
     this.#failingSinceMs = null
     this.#outageEndedMs = Date.now()

@@ -1,6 +1,6 @@
 import { MQTT_TOPICS, positionTopic, TOPICS } from '@km0/contracts'
 import { LogRefusedError, LogUnavailableError } from '@km0/transport'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { build, delivery, emptyLog, PARTITIONS, position, RecordingSender, settle, T0, texts } from './pipeline.testbench.ts'
 
 describe('pipeline on the machine’s clock', () => {
@@ -132,6 +132,26 @@ describe('pipeline on the machine’s clock', () => {
     expect(told).toBe(5)
     expect(sender.stored.filter(({ key }) => key === 'a')).toHaveLength(5)
     expect(pipeline.state.kafkaFailingSinceMs).toBeNull()
+    await pipeline.stop(100)
+  })
+
+  it('tells since when Kafka has not answered, while no attempt has failed', async () => {
+    let answer: () => void = () => undefined
+    const sender = new RecordingSender(
+      () =>
+        new Promise((resolve) => {
+          answer = resolve
+        }),
+    )
+    const { pipeline } = build(sender)
+    expect(pipeline.state.kafkaUnansweredSinceMs).toBeNull()
+    const fromMs = Date.now()
+    pipeline.know(emptyLog())
+    await vi.waitFor(() => expect(sender.calls).toHaveLength(1))
+    expect(pipeline.state.kafkaUnansweredSinceMs).toBeGreaterThanOrEqual(fromMs)
+    expect(pipeline.state.kafkaFailingSinceMs).toBeNull()
+    answer()
+    await vi.waitFor(() => expect(pipeline.state.kafkaUnansweredSinceMs).toBeNull())
     await pipeline.stop(100)
   })
 

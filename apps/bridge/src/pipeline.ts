@@ -179,6 +179,7 @@ export class Pipeline {
       clockUnknown: this.nowMs() === null,
       onMachineClock: this.#play === null || this.#play.met,
       kafkaFailingSinceMs: this.#forwarder.failingSinceMs,
+      kafkaUnansweredSinceMs: this.#forwarder.unansweredSinceMs,
       queueFull: this.#queue.full,
       queueMessages: this.#queue.messages,
       queueBytes: this.#queue.bytes,

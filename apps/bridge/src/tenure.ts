@@ -18,6 +18,7 @@ import { TakeoverWatch } from './takeover-watch.ts'
 const RETRY_MS = 1_000
 const TICK_MS = 1_000
 const DISCONNECT_MS = 1_000
+const ACKNOWLEDGED_WITHIN_MS = 2_000
 
 export interface TenureParts {
   readonly settings: BridgeSettings
@@ -219,9 +220,11 @@ export class Tenure {
 
   #everySecond(): void {
     const taking = this.#input?.subscribed() === true && !this.#input.held()
-    const { received, lastMessageMs } = this.#pipeline.state
+    const { received, lastMessageMs, kafkaUnansweredSinceMs } = this.#pipeline.state
     this.#budget.observe(Date.now(), received, taking)
-    if (this.#probe?.tick(Date.now(), taking, lastMessageMs) === true) {
+    // While Kafka takes nothing, nothing is acknowledged, and a broker that has given all it may without that gives nothing more.
+    const acknowledging = kafkaUnansweredSinceMs === null || Date.now() - kafkaUnansweredSinceMs < ACKNOWLEDGED_WITHIN_MS
+    if (this.#probe?.tick(Date.now(), taking && acknowledging, lastMessageMs) === true) {
       this.#parts.logger.error(
         { seconds: this.#probe.secondsSinceReturn(Date.now()) },
         'nothing comes in, not even our probe: connecting anew',
