@@ -10,12 +10,16 @@ import {
 /** Finds why nothing comes from these partitions; `whole`: from none. */
 export type FindCause = (partitions: readonly number[], whole: boolean) => OutageCause
 
+/** An outage of all ends with one partition after the other, up to so long: those that are still in it are not stuck. Longer than from one heartbeat to the next. */
+const ENDING_MS = 15_000
 const UNKNOWN: FindCause = (_partitions, whole) => (whole ? 'unknown' : 'partition')
 
 /** How far each source partition has come, from `repartiment.marques`. Marks only move forward, by (epoch, offset). */
 export class FeedState {
   readonly #outageAfterMs: number
   readonly #marks = new Map<number, MarkValue>()
+  /** When all were in an outage last. */
+  #wholeAtMs: number | null = null
 
   constructor(outageAfterMs = DEFAULT_OUTAGE_AFTER_MS) {
     this.#outageAfterMs = outageAfterMs
@@ -63,7 +67,9 @@ export class FeedState {
     if (sinceMs === null) return null
     const names = deaf.map(({ partition }) => partition)
     const whole = deaf.length === partitions.filter(({ newestHeartbeatMs }) => newestHeartbeatMs !== null).length
-    return { cause: findCause(names, whole), sinceMs, partitions: whole ? null : names }
+    if (whole) this.#wholeAtMs = nowMs
+    const ending = !whole && this.#wholeAtMs !== null && nowMs - this.#wholeAtMs < ENDING_MS
+    return { cause: findCause(names, whole || ending), sinceMs, partitions: whole ? null : names }
   }
 }
 

@@ -56,6 +56,19 @@ describe('the feed', () => {
     expect(feedOf([null, null]).view(NOW)).toMatchObject({ state: 'none', trouble: null })
   })
 
+  test('one of all that ends with one partition after the other makes none of them stuck', () => {
+    const feed = feedOf([10 * LIMIT_MS, 10 * LIMIT_MS])
+    const causeOf = (nowMs: number) => feed.view(nowMs, (_partitions, whole) => (whole ? 'catching-up' : 'partition')).trouble
+    expect(causeOf(NOW)).toMatchObject({ cause: 'catching-up', partitions: null })
+    feed.apply(mark(0, 6, NOW))
+    expect(causeOf(NOW + 1_000)).toMatchObject({ cause: 'catching-up', partitions: [1] })
+    // It stays away while the other is heard.
+    feed.apply(mark(0, 7, NOW + 20_000))
+    expect(causeOf(NOW + 20_000)).toMatchObject({ cause: 'partition', partitions: [1] })
+    feed.apply(mark(1, 6, NOW + 21_000))
+    expect(causeOf(NOW + 21_000)).toBeNull()
+  })
+
   test('it is over with the next heartbeat', () => {
     const feed = feedOf([10 * LIMIT_MS])
     expect(feed.view(NOW).trouble).toMatchObject({ cause: 'unknown', partitions: null })

@@ -1,7 +1,7 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { afterEach, expect, test } from 'vitest'
-import { ProgramsHealth, readPrograms } from './programs-health.ts'
+import { afterEach, expect, test, vi } from 'vitest'
+import { ASK_EVERY_MS, ProgramsHealth, readPrograms } from './programs-health.ts'
 
 const servers: Server[] = []
 let asker: ProgramsHealth | undefined
@@ -44,4 +44,27 @@ test('each program is told as it says, without its words; one that is gone or ta
     gone: { status: 'degraded', detail: 'does not answer' },
   })
   expect(JSON.stringify(asker.parts())).not.toContain('secret')
+})
+
+test('one answer that does not come says nothing, two in a row do, and the next answer is believed at once', async () => {
+  vi.useFakeTimers()
+  let answers = true
+  const fetched = vi.spyOn(globalThis, 'fetch').mockImplementation(async () => {
+    if (!answers) throw new Error('too late')
+    return new Response('{"status":"ok","parts":{}}')
+  })
+  asker = new ProgramsHealth(new Map([['bridge', 'http://127.0.0.1:9/health']]))
+  const said = () => asker?.reports().get('bridge')?.status
+  asker.start()
+  await vi.advanceTimersByTimeAsync(0)
+  const next = async (does: boolean) => {
+    answers = does
+    await vi.advanceTimersByTimeAsync(ASK_EVERY_MS)
+    return said()
+  }
+  expect([said(), await next(false), await next(true), await next(false), await next(false), await next(true)]).toEqual([
+    ...['ok', 'ok', 'ok', 'ok', 'silent', 'ok'],
+  ])
+  fetched.mockRestore()
+  vi.useRealTimers()
 })

@@ -4,6 +4,8 @@ import type { SourceHealth } from './panel-source.ts'
 /** How often the other programs are asked. */
 export const ASK_EVERY_MS = 2_000
 const ANSWER_WITHIN_MS = 1_500
+/** Asked so often in a row without an answer a program counts as silent: one answer that is late is a busy machine. */
+const SILENT_AFTER = 2
 
 const STATUS = z.enum(['ok', 'degraded', 'down'])
 const healthReport = z.object({
@@ -36,6 +38,8 @@ export function readPrograms(text: string): Map<string, string> | null {
 export class ProgramsHealth {
   readonly #programs: ReadonlyMap<string, string>
   readonly #reports = new Map<string, ProgramReport>()
+  /** Answers that did not come, in a row, by program. */
+  readonly #missed = new Map<string, number>()
   #timer: NodeJS.Timeout | undefined
   #asking = false
 
@@ -66,8 +70,14 @@ export class ProgramsHealth {
   async #askAll(): Promise<void> {
     if (this.#asking) return
     this.#asking = true
-    await Promise.all([...this.#programs].map(async ([name, url]) => this.#reports.set(name, await ask(url))))
+    await Promise.all([...this.#programs].map(async ([name, url]) => this.#take(name, await ask(url))))
     this.#asking = false
+  }
+
+  #take(name: string, report: ProgramReport): void {
+    const missed = report.status === 'silent' ? (this.#missed.get(name) ?? 0) + 1 : 0
+    this.#missed.set(name, missed)
+    if (missed === 0 || missed >= SILENT_AFTER || !this.#reports.has(name)) this.#reports.set(name, report)
   }
 }
 
