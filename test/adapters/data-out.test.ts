@@ -7,7 +7,7 @@ import { MINUTE, NOW, PanelWriter, record, signal } from './serving-rows.ts'
 
 /** Events are told in the transaction that finds them, each once; deliveries are made of them, each once. */
 
-let services: TestServices<{ postgres: true }>
+let services: TestServices<{ postgres: true; redis: true }>
 let serving: Serving
 let stock: StockServing
 let out: DataOut
@@ -20,12 +20,14 @@ const MARTA = { id: 'user:marta', name: 'Marta', roles: ['administrator'] }
 const SILENT_MS = NOW - 30 * MINUTE
 
 beforeAll(async () => {
-  services = await startServices({ postgres: true })
+  services = await startServices({ postgres: true, redis: true })
   const options = { databaseUrl: services.postgres.url, applicationName: 'test' }
   serving = openServing(options)
   stock = openStockServing(options)
   out = openDataOut(options)
   pool = new pg.Pool({ connectionString: services.postgres.url, max: 1 })
+  // The server stops before the pool's idle connection has.
+  pool.on('error', () => undefined)
   await serving.migrate()
 })
 afterAll(async () => {

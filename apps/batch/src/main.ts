@@ -2,11 +2,16 @@ import { readPipelineSettings } from '@km0/contracts/pipeline-settings-file'
 import { QUEUES } from '@km0/contracts/queues'
 import { loadSettings, serveOperations, startProgram } from '@km0/runtime'
 import { startBackfills } from './backfill/start-backfills.ts'
+import { deliveryEnvironment } from './deliveries/environment.ts'
+import { startDeliveries } from './deliveries/start-deliveries.ts'
 import { batchEnvironment } from './environment.ts'
 import { ledgerEnvironment, startLedgers } from './ledger/start-ledgers.ts'
 import { startNightly } from './nightly/start-nightly.ts'
 
-const { settings, log, metrics, health, shutdown } = startProgram('batch', batchEnvironment.extend(ledgerEnvironment.shape))
+const { settings, log, metrics, health, shutdown } = startProgram(
+  'batch',
+  batchEnvironment.extend({ ...ledgerEnvironment.shape, ...deliveryEnvironment.shape }),
+)
 
 const operations = await serveOperations({ host: settings.KM0_HTTP_HOST, port: settings.KM0_HTTP_PORT, health, metrics })
 shutdown.add('http', () => operations.close())
@@ -17,4 +22,6 @@ shutdown.add('queue', () => backfills.close())
 const { positions: rules } = loadSettings('batch', process.env, (text, file) => readPipelineSettings(text, file, process.env))
 const nightly = await startNightly({ settings, log, metrics, health, rules })
 shutdown.add('nightly', () => nightly.close())
+const deliveries = await startDeliveries({ settings, log, metrics, health })
+shutdown.add('deliveries', () => deliveries.close())
 log.info({ port: operations.port, queue: QUEUES.backfills }, 'batch worker ready')

@@ -85,6 +85,8 @@ export interface AddOptions {
   readonly id?: string
   /** Tries at all. Default 1. */
   readonly attempts?: number
+  /** Time before the second try; doubled for each further one. Default 1 s. */
+  readonly backoffMs?: number
   /** Lower comes first; without one a job comes before all that have one. */
   readonly priority?: number
 }
@@ -122,12 +124,12 @@ export function openQueue(options: { redisUrl: string; queue: string; onError: (
     return events.queueEvents
   }
   return {
-    add: async (kind, payload, { id, attempts = 1, priority } = {}) => {
+    add: async (kind, payload, { id, attempts = 1, backoffMs = BACKOFF_MS, priority } = {}) => {
       await queue.add(kind, payload, {
         ...(id === undefined ? {} : { jobId: id }),
         ...(priority === undefined ? {} : { priority }),
         attempts,
-        backoff: { type: 'exponential', delay: BACKOFF_MS },
+        backoff: { type: 'exponential', delay: backoffMs },
         removeOnComplete: true,
         // What went wrong is kept where the job was asked for; the id is free again at once.
         removeOnFail: true,

@@ -38,6 +38,7 @@ async function positionsPiece({ lake }: BackfillContext, frozen: FrozenVersion, 
     maxGapMs: settings.maxAgeMs,
     snapshot: frozen.snapshot,
     vans: piece.owners,
+    expectedRows: piece.points,
   }).catch((error) => {
     throw explained(error, frozen)
   })

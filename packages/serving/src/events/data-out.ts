@@ -1,4 +1,4 @@
-import type { DeliveryView, PlatformEvent, Scope, SubscriptionView } from '@km0/contracts'
+import type { DeliveryView, Period, PlatformEvent, Scope, SubscriptionView } from '@km0/contracts'
 import { Pool, type PoolOptions } from '../pool.ts'
 import {
   addDeliveries,
@@ -13,6 +13,7 @@ import {
   takeWaiting,
 } from './deliveries.ts'
 import { type EventQuery, findEvent, newestEvent, readEvents } from './read-events.ts'
+import { type DaySilences, readDaySilences } from './read-report.ts'
 import { createSubscription, listSubscriptions, type NewSubscription, removeSubscription, type Viewer } from './subscriptions.ts'
 
 /** Events and who gets them. Every method rejects with ServingUnavailableError while PostgreSQL is away. The schema is `Serving.migrate`'s. */
@@ -33,6 +34,10 @@ export class DataOut {
 
   newestEvent(beforeMs: number | null = null): Promise<number> {
     return newestEvent(this.#pool, beforeMs)
+  }
+
+  readDaySilences(scope: Scope, day: Period): Promise<DaySilences[]> {
+    return readDaySilences(this.#pool, scope, day)
   }
 
   createSubscription(given: NewSubscription): Promise<SubscriptionView> {
