@@ -1,7 +1,18 @@
 // The files of the lake: what readers that are not ours are given, how they grow, and what a crash may leave among them.
 import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync, truncateSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { exactFiles, exportRows, type LakeTable, LakeWriter, lakeStatus, maintain, POSITIONS, queryLake, readPositions } from '@km0/lake'
+import {
+  DEAD_LETTERS,
+  exactFiles,
+  exportRows,
+  type LakeTable,
+  LakeWriter,
+  lakeStatus,
+  maintain,
+  POSITIONS,
+  queryLake,
+  readPositions,
+} from '@km0/lake'
 import { migrate } from '@km0/lake/schema'
 import { startServices, type TestServices } from '@km0/testkit/services'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
@@ -83,6 +94,16 @@ it('exports a range and names its exact files', async () => {
     firstDay: '2026-09-14',
   })
   expect(status.partitions).toMatchObject([{ table: 'positions', partition: 0, epoch: 1, nextOffset: 31, rows: 31 }])
+  await writer.nextOffset(DEAD_LETTERS, 3)
+  // All that this epoch knows at once: offsets of another one are none.
+  const places = [(await writer.nextOffsets()).entries(), (await new LakeWriter(lake, 9).nextOffsets()).entries()]
+  expect(places.map((entries) => [...entries].sort())).toEqual([
+    [
+      ['dead_letters/3', 0],
+      ['positions/0', 31],
+    ],
+    [],
+  ])
   lake.close()
 })
 

@@ -106,6 +106,20 @@ export function offsetsTable(table: LakeTable, partition: number): string {
   return `offsets_${table.name}_${partition}`
 }
 
+/** Whose offset a table of that name holds; null for another table. */
+export function tableOfOffsets(name: string): { readonly table: LakeTable; readonly partition: number } | null {
+  for (const table of LAKE_TABLES) {
+    const partition = Number(/_(\d+)$/.exec(name)?.[1])
+    if (name === offsetsTable(table, partition)) return { table, partition }
+  }
+  return null
+}
+
+/** A partition of a table as a text. */
+export function placeOf(table: LakeTable, partition: number): string {
+  return `${table.name}/${partition}`
+}
+
 const DAY_MS = 86_400_000
 
 /** UTC day of an instant, as days since 1970-01-01. */

@@ -1,8 +1,8 @@
 import { isConflict, isUnavailable, LakeFencedError } from './errors.ts'
-import { identifier, LAKE, type Lake, type LakeConnection } from './lake.ts'
+import { identifier, LAKE, type Lake, type LakeConnection, literal } from './lake.ts'
 import { ensureOffset, migrate } from './schema.ts'
 import { Staging } from './staging.ts'
-import { type LakeRow, type LakeTable, offsetsTable } from './tables.ts'
+import { type LakeRow, type LakeTable, offsetsTable, placeOf, tableOfOffsets } from './tables.ts'
 
 /** What one partition of a topic brought since the last append. */
 export interface LakeBatch {
@@ -65,6 +65,26 @@ export class LakeWriter {
       const connection = await this.#open()
       await ensureOffset(connection, table, partition, this.#epochOf(table))
       return this.#storedOffset(connection, table, partition)
+    })
+  }
+
+  /** The same of every partition that the lake knows in this epoch, in one look: an offset by `<table>/<partition>`. */
+  nextOffsets(): Promise<ReadonlyMap<string, number>> {
+    return this.#inTurn(async () => {
+      const connection = await this.#open()
+      const stored = await connection.all<{ name: string }>(
+        `SELECT table_name AS name FROM duckdb_tables() WHERE database_name = ${literal(LAKE)}`,
+      )
+      const looks = stored.flatMap(({ name }) => {
+        const known = tableOfOffsets(name)
+        if (known === null) return []
+        const { table, partition } = known
+        const place = literal(placeOf(table, partition))
+        return `SELECT ${place} AS place, next_offset::DOUBLE AS next FROM ${LAKE}.${identifier(name)} WHERE epoch = ${this.#epochOf(table)}`
+      })
+      if (looks.length === 0) return new Map()
+      const rows = await connection.all<{ place: string; next: number }>(looks.join(' UNION ALL '))
+      return new Map(rows.map(({ place, next }) => [place, next]))
     })
   }
 

@@ -12,16 +12,26 @@ const TOPIC = TOPICS.positions.name
 const EVENT_MS = 1_789_380_000_000
 
 /** A writer that stores in memory, and fails as often as it is told to. */
-class MemoryWriter implements Pick<LakeWriter, 'nextOffset' | 'append' | 'skip'> {
+class MemoryWriter implements Pick<LakeWriter, 'nextOffset' | 'nextOffsets' | 'append' | 'skip'> {
   at = 0
+  /** Partitions that the lake knows; every other one is asked for alone. */
+  known: readonly number[] = []
+  looks = 0
+  alone: number[] = []
   /** Where the log begins. */
   logStart = 0
   readonly stored: LakeBatch[] = []
   readonly holes: LakeHole[] = []
   failures: Error[] = []
 
-  async nextOffset(): Promise<number> {
+  async nextOffset(_table?: unknown, partition = 0): Promise<number> {
+    this.alone.push(partition)
     return this.at
+  }
+
+  async nextOffsets(): Promise<ReadonlyMap<string, number>> {
+    this.looks += 1
+    return new Map(this.known.map((partition) => [`${POSITIONS.name}/${partition}`, this.at + partition]))
   }
 
   async append(batches: readonly LakeBatch[]): Promise<void> {
@@ -48,8 +58,8 @@ function setUp(options: { lakeNext?: number; logStart?: number; logEnd?: number;
     shutdown: { fail: (error: unknown) => fatal.push(error) },
   } as unknown as StreamProgram
   const log = {
-    startOffsets: async () => new Map([[0, writer.logStart]]),
-    endOffsets: async () => new Map([[0, options.logEnd ?? 1_000]]),
+    startOffsets: async () => new Map([0, 1, 2, 7].map((partition) => [partition, writer.logStart])),
+    endOffsets: async () => new Map([0, 1, 2, 7].map((partition) => [partition, options.logEnd ?? 1_000])),
   } as unknown as Log
   const settings = lakeRoleEnvironment.parse({ KM0_LAKE_BATCH_ROWS: options.rows ?? 10, KM0_LAKE_BATCH_MS: 1 })
   const job = new LakeJob({
@@ -87,6 +97,20 @@ function slice(from: number, count: number, changes: Partial<PartitionSlice> = {
 }
 
 describe('where it goes on', () => {
+  it('is looked at once for all partitions of a generation, and alone for those that the lake does not know or that are asked for again', async () => {
+    const { job, writer } = setUp({ lakeNext: 5 })
+    writer.known = [0, 1, 2]
+    expect(await Promise.all([0, 1, 2].map((partition) => job.start(TOPIC, partition, 0)))).toEqual([5, 6, 7])
+    expect([writer.looks, writer.alone]).toEqual([1, []])
+    expect([await job.start(TOPIC, 7, 0), await job.start(TOPIC, 1, 0)]).toEqual([5, 5])
+    expect([writer.looks, writer.alone]).toEqual([1, [7, 1]])
+    // Another generation: somebody else may have moved it meanwhile.
+    job.drop()
+    writer.at = 50
+    expect(await job.start(TOPIC, 1, 0)).toBe(51)
+    expect(writer.looks).toBe(2)
+  })
+
   it('is where the lake stands', async () => {
     const { job, writer, health } = setUp({ lakeNext: 40, logStart: 30 })
     expect(await job.start(TOPIC, 0, 30)).toBe(40)

@@ -7,6 +7,7 @@ import {
   LakeUnavailableError,
   type LakeWriter,
   POSITIONS,
+  placeOf,
   STOCK_EVENTS,
   seamOf,
   tableOf,
@@ -22,6 +23,9 @@ import { PendingRows } from './pending.ts'
 const SOURCES: readonly LakeTable[] = [POSITIONS, STOCK_EVENTS]
 /** Gaps up to here are not looked into in result topics: a transaction leaves one at its end. */
 const NATURAL_GAP_RECORDS = 100
+
+/** The first append of a generation comes sooner than KM0_LAKE_BATCH_MS. */
+const FIRST_BATCH_MS = 1_000
 
 const RETRY_MS = { first: 200, most: 5_000 }
 
@@ -49,6 +53,10 @@ export class LakeJob {
   readonly #holes: HoleStatus[]
   #oldestMs: number | null = null
   #appending: Promise<void> | null = null
+  /** Where lake and log stand, looked at once for all partitions that a generation of the group begins with. */
+  #lookout: Promise<Lookout> | null = null
+  /** Nothing was stored in this generation yet. */
+  #isFirst = true
   #generation = 0
   #stopping = false
   #trouble: string | null = null
@@ -78,10 +86,8 @@ export class LakeJob {
   /** Takes a partition over. Returns the offset at which the lake stands, or the log's start when there is a hole between them. */
   async start(topic: string, partition: number, firstOffset: number): Promise<number> {
     const table = tableFor(topic)
-    const { log, writer, program } = this.#parts
-    const lakeNext = await this.#untilReached(() => writer.nextOffset(table, partition))
-    const logStart = (await log.startOffsets(topic)).get(partition) ?? firstOffset
-    const logEnd = (await log.endOffsets(topic)).get(partition) ?? firstOffset
+    const { program } = this.#parts
+    const { lakeNext, logStart, logEnd } = await this.#standing(table, partition, firstOffset)
     const { state } = seamOf(table, partition, lakeNext, logStart, logEnd)
     if (state === 'ahead') {
       throw new Error(
@@ -94,6 +100,33 @@ export class LakeJob {
     program.log.info({ topic, partition, offset, logStart, logEnd }, 'the lake goes on here')
     this.#next.set(`${topic}/${partition}`, offset)
     return offset
+  }
+
+  /**
+   * Of the partitions that a generation begins with, from one look: one after the other they took half a minute. Only this process moves
+   * the lake's offset of a partition that it has. What the lake did not know, or is asked for again, is looked at alone.
+   */
+  async #standing(table: LakeTable, partition: number, firstOffset: number) {
+    const { log, writer } = this.#parts
+    const { topic } = table
+    this.#lookout ??= this.#look()
+    const looking = this.#lookout
+    const { lake, logs } = await looking.catch((error: unknown) => {
+      if (this.#lookout === looking) this.#lookout = null
+      throw error
+    })
+    const known = lake.get(placeOf(table, partition))
+    lake.delete(placeOf(table, partition))
+    const lakeNext = known ?? (await this.#untilReached(() => writer.nextOffset(table, partition)))
+    // The log after the lake: it ends behind what the lake holds of it.
+    const bounds = known === undefined ? boundsOf(log, topic) : (logs.get(topic) ?? boundsOf(log, topic))
+    if (known !== undefined) logs.set(topic, bounds)
+    const { starts, ends } = await bounds
+    return { lakeNext, logStart: starts.get(partition) ?? firstOffset, logEnd: ends.get(partition) ?? firstOffset }
+  }
+
+  async #look(): Promise<Lookout> {
+    return { lake: new Map(await this.#untilReached(() => this.#parts.writer.nextOffsets())), logs: new Map() }
   }
 
   async #hole(table: LakeTable, partition: number, fromOffset: number, toOffset: number): Promise<void> {
@@ -154,7 +187,9 @@ export class LakeJob {
   /** Stores what is old enough. Called by a timer. */
   storeDue(): void {
     if (this.#oldestMs === null || this.#appending !== null) return
-    if (performance.now() - this.#oldestMs < this.#parts.settings.KM0_LAKE_BATCH_MS) return
+    const { KM0_LAKE_BATCH_MS: batchMs } = this.#parts.settings
+    // What waited in the log while nobody had its partitions is old enough.
+    if (performance.now() - this.#oldestMs < (this.#isFirst ? Math.min(FIRST_BATCH_MS, batchMs) : batchMs)) return
     this.store().catch((error) => this.#parts.program.shutdown.fail(error))
   }
 
@@ -177,6 +212,7 @@ export class LakeJob {
         const done = this.#parts.metrics.appendSeconds.startTimer()
         await this.#parts.writer.append(batches)
         done()
+        this.#isFirst = false
         this.#trouble = null
         this.#observe(batches)
         return
@@ -225,6 +261,8 @@ export class LakeJob {
   /** All partitions are gone. What was not stored is read again by whoever has them next. */
   drop(): void {
     this.#generation += 1
+    this.#lookout = null
+    this.#isFirst = true
     this.#pending.clear()
     this.#next.clear()
     this.#ends.clear()
@@ -237,6 +275,22 @@ export class LakeJob {
     await this.#appending?.catch(() => undefined)
     await this.store()
   }
+}
+
+interface Bounds {
+  readonly starts: ReadonlyMap<number, number>
+  readonly ends: ReadonlyMap<number, number>
+}
+
+interface Lookout {
+  /** Of each partition that was not asked for yet. */
+  readonly lake: Map<string, number>
+  /** By topic, asked for at its first partition. */
+  readonly logs: Map<string, Promise<Bounds>>
+}
+
+async function boundsOf(log: Log, topic: string): Promise<Bounds> {
+  return { starts: await log.startOffsets(topic), ends: await log.endOffsets(topic) }
 }
 
 function tableFor(topic: string): LakeTable {

@@ -11,8 +11,8 @@ import {
   type LakeTable,
   LakeUnavailableError,
   LakeWriter,
+  lakeHoles,
   lakeSettingsOf,
-  lakeStatus,
   maintain,
   openLake,
   STOCK_EVENTS,
@@ -67,7 +67,7 @@ async function runLake(program: StreamProgram, log: Log, lake: Lake, settings: L
   const epochOf = ({ topic }: LakeTable) => topicEpoch(known, topic)
   const writer = new LakeWriter(lake, epochOf)
   await writer.prepare()
-  const { holes } = await lakeStatus(lake)
+  const holes = await lakeHoles(lake)
   const metrics = lakeMetrics(program.metrics)
   const job = new LakeJob({ program, log, writer, metrics, settings, epochOf, acceptance, knownHoles: holes })
   program.health.register('log', () => job.holeHealth(Date.now()))
