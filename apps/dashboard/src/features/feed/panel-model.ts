@@ -1,3 +1,4 @@
+import { type DispatchView, EMPTY_DISPATCH } from '@km0/contracts/dispatch'
 import type {
   AcknowledgementView,
   Depot,
@@ -31,6 +32,7 @@ export interface PanelModel {
   /** Windows of each van by end, ascending. */
   readonly distances: ReadonlyMap<string, readonly DistanceView[]>
   readonly acknowledgements: readonly AcknowledgementView[]
+  readonly dispatch: DispatchView
 }
 
 /** Windows that ended longer before the newest one are dropped. */
@@ -51,6 +53,7 @@ export function modelOf(snapshot: PanelSnapshot, receivedMs: number): PanelModel
     signals: new Map(snapshot.signals.map((signal) => [signal.van, signal])),
     distances: addDistances(new Map(), snapshot.distances),
     acknowledgements: snapshot.acknowledgements,
+    dispatch: snapshot.dispatch ?? EMPTY_DISPATCH,
   }
 }
 
@@ -72,6 +75,7 @@ export function applyDelta(model: PanelModel, delta: PanelDelta, receivedMs: num
     distances: delta.distances === undefined ? model.distances : addDistances(new Map(model.distances), delta.distances),
     acknowledgements:
       delta.acknowledgements === undefined ? model.acknowledgements : addAcknowledgements(model.acknowledgements, delta.acknowledgements),
+    dispatch: delta.dispatch ?? model.dispatch,
   }
 }
 

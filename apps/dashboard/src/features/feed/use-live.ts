@@ -1,70 +1,50 @@
 'use client'
 
-import type { PanelToServer, ServerToPanel } from '@km0/contracts/panel'
 import { decodeDelta, decodeSnapshot } from '@km0/contracts/panel-wire'
 import { useEffect, useState } from 'react'
-import { io, type Socket } from 'socket.io-client'
+import { BatchFeed } from './batch-feed.ts'
+import { type Connection, followLine, openLine } from './live-line.ts'
 import { applyDelta, modelOf, type PanelModel } from './panel-model.ts'
 
-/** `connecting`: not yet; `failed`: not yet, and it has been tried for a while; `lost`: was there. */
-export type Connection = 'connecting' | 'failed' | 'connected' | 'lost'
+export type { Connection } from './live-line.ts'
 
 export interface Live {
   /** null until the first snapshot. */
   readonly model: PanelModel | null
   readonly connection: Connection
+  /** Where vans have moved between two deltas. The same for as long as the page is open. */
+  readonly batches: BatchFeed
 }
-
-/** A first connection that takes longer is worth a word. */
-const FAILED_AFTER_MS = 6_000
-const RECONNECT_MS = 500
 
 /** The panel's live data: one socket for as long as the page is open. */
 export function useLive(): Live {
-  const [live, setLive] = useState<Live>({ model: null, connection: 'connecting' })
+  const [batches] = useState(() => new BatchFeed())
+  const [live, setLive] = useState<Omit<Live, 'batches'>>({ model: null, connection: 'connecting' })
   useEffect(() => {
-    let model: PanelModel | null = null
-    let resyncing = false
-    const set = (connection: Connection) => setLive({ model, connection })
-    const socket: Socket<ServerToPanel, PanelToServer> = io({
-      transports: ['websocket', 'polling'],
-      reconnectionDelay: RECONNECT_MS,
-      reconnectionDelayMax: 2_000,
-      timeout: 5_000,
+    const socket = openLine()
+    // Before the snapshot of this connection nobody knows whose slots these are.
+    let known = false
+    socket.on('disconnect', () => {
+      known = false
     })
-    const failed = setTimeout(() => {
-      if (model === null) set('failed')
-    }, FAILED_AFTER_MS)
-    socket.on('snapshot', (wire) => {
-      model = modelOf(decodeSnapshot(wire), Date.now())
-      resyncing = false
-      set('connected')
+    socket.on('points', (wire: ArrayBuffer | Uint8Array) => {
+      if (known) batches.give(wire)
     })
-    socket.on('delta', (wire) => {
-      // Before the snapshot of this connection a delta has nothing to change.
-      if (model === null || resyncing) return
-      const next = applyDelta(model, decodeDelta(wire), Date.now())
-      if (next === null) {
-        resyncing = true
-        socket.emit('resync')
-        return
-      }
-      model = next
-      set('connected')
+    return followLine<PanelModel>({
+      socket,
+      modelOf: (wire) => {
+        const model = modelOf(decodeSnapshot(wire), Date.now())
+        batches.begin(model.points)
+        known = true
+        return model
+      },
+      apply: (model, wire) => {
+        const next = applyDelta(model, decodeDelta(wire), Date.now())
+        if (next !== null) batches.learn(next.points)
+        return next
+      },
+      onChange: (model, connection) => setLive({ model, connection }),
     })
-    let again: ReturnType<typeof setTimeout> | undefined
-    socket.on('disconnect', (reason) => {
-      // The one case in which the client would not come back by itself.
-      if (reason === 'io server disconnect') again = setTimeout(() => socket.connect(), RECONNECT_MS)
-      // The sequence may begin anew when the server comes back: only its snapshot counts.
-      resyncing = true
-      set(model === null ? 'connecting' : 'lost')
-    })
-    return () => {
-      clearTimeout(failed)
-      clearTimeout(again)
-      socket.disconnect()
-    }
-  }, [])
-  return live
+  }, [batches])
+  return { ...live, batches }
 }

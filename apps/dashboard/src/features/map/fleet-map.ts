@@ -1,19 +1,12 @@
-import {
-  type GeoJSONSource,
-  Map as MapLibre,
-  type MapMouseEvent,
-  NavigationControl,
-  ScaleControl,
-  type StyleSpecification,
-  setWorkerUrl,
-} from 'maplibre-gl'
+import { Map as MapLibre, type MapMouseEvent, NavigationControl, ScaleControl, type StyleSpecification, setWorkerUrl } from 'maplibre-gl'
+import type { Move } from '../feed/batch-feed.ts'
 import type { Theme } from '../shell/theme.ts'
-import { drawIcon, ICON_RATIO, ICONS } from './icons.ts'
-import { Motion } from './motion.ts'
-import { EMPTY, overlayLayers, overlaySources, VAN_LAYERS } from './overlay.ts'
+import { FleetDrawing } from './fleet-drawing.ts'
+import type { MapLines } from './map-lines.ts'
+import { type OwnMap, openOwnTiles, ownTilesStyle } from './own-map.ts'
 import type { Marker } from './prepare-markers.ts'
 import { basemapStyle, fontFaces } from './style.ts'
-import { readColors, textScale } from './theme-colors.ts'
+import { textScale } from './theme-colors.ts'
 
 // The worker is a file of its own; without this Turbopack's bundle looks for it in the wrong place and the map never loads.
 setWorkerUrl(new URL('maplibre-gl/dist/maplibre-gl-worker.mjs', import.meta.url).href)
@@ -24,47 +17,60 @@ const BOUNDS: [number, number, number, number] = [-0.9, 40, 5.3, 43.7]
 const SELECTED_ZOOM = 11
 /** A finger is wider than a marker. */
 const HIT_PX = 9
-const EQUATOR_KM = 40_075
-const TILE_PX = 512
+/** How much nearer a touched group is brought. */
+const GROUP_ZOOM_STEP = 2
 /** A phone. */
 const NARROW_PX = 600
-/** Frames of gliding markers; more would only heat the machine. */
-const FRAME_MS = 40
+const FLY_MS = 700
+/** A followed van that moves once a second is followed without a stop. */
+const FOLLOW_MS = 900
+
+/** What is in view. */
+export interface Camera {
+  readonly lon: number
+  readonly lat: number
+  readonly zoom: number
+}
 
 export interface FleetMapOptions {
   readonly container: HTMLElement
   readonly theme: Theme
-  readonly styleUrl: string | null
+  readonly own: OwnMap
+  /** null: the whole province. */
+  readonly camera: Camera | null
   readonly texts: { readonly zoomIn: string; readonly zoomOut: string; readonly map: string }
   readonly onSelect: (van: string | null) => void
+  /** The view was moved, and stands. */
+  readonly onCamera: (camera: Camera) => void
+  /** Somebody moved the map away from the van that is followed. */
+  readonly onFollowEnd: () => void
   readonly onReady: () => void
   readonly onFailed: () => void
 }
 
-/** The map and the layers of the fleet: told markers, a trail and a selection, it draws them. One instance a page; `remove` ends it. */
+/** The map: its style, its view, and what is touched on it. One instance a page; `remove` ends it. */
 export class FleetMap {
   readonly #map: MapLibre
+  readonly #drawing: FleetDrawing
   readonly #options: FleetMapOptions
-  readonly #motion = new Motion()
   readonly #still = window.matchMedia('(prefers-reduced-motion: reduce)')
   #theme: Theme
   #ready = false
-  #selected: string | null = null
-  #trail: readonly (readonly [number, number, number])[] = []
-  #frame: number | undefined
-  #drawnMs = 0
+  #followed: string | null = null
 
   constructor(options: FleetMapOptions) {
     this.#options = options
     this.#theme = options.theme
+    const { camera } = options
+    openOwnTiles()
     this.#map = new MapLibre({
       container: options.container,
       style: { version: 8, sources: {}, layers: [] },
-      bounds: HOME,
+      ...(camera === null ? { bounds: HOME } : { center: [camera.lon, camera.lat], zoom: camera.zoom }),
       fitBoundsOptions: { padding: { top: 24, right: 24, bottom: 56, left: 24 } },
-      ...(options.styleUrl === null ? { maxBounds: BOUNDS } : {}),
+      ...(options.own.styleUrl === null ? { maxBounds: BOUNDS } : {}),
       minZoom: 6,
-      maxZoom: 17,
+      maxZoom: 18,
       attributionControl: { compact: true },
       dragRotate: false,
       pitchWithRotate: false,
@@ -76,17 +82,12 @@ export class FleetMap {
         'Map.Title': options.texts.map,
       },
     })
+    this.#drawing = new FleetDrawing(this.#map)
     this.#map.touchZoomRotate.disableRotation()
     this.#map.addControl(new ScaleControl({ maxWidth: 90 }), 'bottom-right')
     this.#map.addControl(new NavigationControl({ showCompass: false }), 'bottom-right')
     if (options.container.clientWidth < NARROW_PX) this.#foldCredits()
-    this.#map.on('error', ({ error }) => {
-      if (!this.#ready) options.onFailed()
-      console.error(error)
-    })
-    this.#map.on('click', (event) => options.onSelect(this.#vanAt(event)))
-    this.#map.on('mousemove', (event) => this.#hover(event))
-    this.#map.on('style.load', () => this.#addOverlay())
+    this.#listen()
     this.#setStyle()
   }
 
@@ -97,39 +98,53 @@ export class FleetMap {
   }
 
   setMarkers(markers: readonly Marker[]): void {
-    const glides = !this.#still.matches && document.visibilityState === 'visible'
-    const moving = this.#motion.setMarkers(markers, performance.now(), glides ? this.#kilometresPerPixel() : Number.POSITIVE_INFINITY)
-    if (!moving) this.#draw()
-    else this.#animate()
+    this.#drawing.setMarkers(markers)
+    this.#keepUp(this.#followed)
   }
 
-  /** Selects a van; `fly` brings it into view. */
+  moveVans(moves: readonly Move[], sentMs: number): void {
+    this.#drawing.move(moves, sentMs)
+    if (moves.some(({ van }) => van === this.#followed)) this.#keepUp(this.#followed)
+  }
+
+  forgetMoves(): void {
+    this.#drawing.forgetMoves()
+  }
+
   setSelected(van: string | null): void {
-    this.#selected = van
-    this.#filterSelected()
+    this.#drawing.setSelected(van)
   }
 
-  setTrail(points: readonly (readonly [number, number, number])[]): void {
-    this.#trail = points
-    if (!this.#ready) return
-    const coordinates = points.map(([lon, lat]) => [lon, lat])
-    const feature = { type: 'Feature' as const, properties: {}, geometry: { type: 'LineString' as const, coordinates } }
-    this.#source('trail')?.setData(coordinates.length < 2 ? EMPTY : feature)
+  setGrouping(grouping: boolean): void {
+    this.#drawing.setGrouping(grouping)
+  }
+
+  setLines(lines: MapLines): void {
+    this.#drawing.setLines(lines)
+  }
+
+  /** Keeps a van in the middle until somebody moves the map; null ends it. */
+  follow(van: string | null): void {
+    this.#followed = van
+    this.#keepUp(van)
   }
 
   flyTo(lon: number, lat: number): void {
     const zoom = Math.max(this.#map.getZoom(), SELECTED_ZOOM)
-    this.#map.easeTo({ center: [lon, lat], zoom, duration: this.#still.matches ? 0 : 700 })
+    this.#map.easeTo({ center: [lon, lat], zoom, duration: this.#still.matches ? 0 : FLY_MS })
   }
 
-  /** Shows all markers. */
+  /** Shows all of these. */
   fit(markers: readonly Marker[]): void {
-    const first = markers[0]
-    if (first === undefined) return
-    const lons = markers.map((marker) => marker.lon)
-    const lats = markers.map((marker) => marker.lat)
-    const box: [number, number, number, number] = [Math.min(...lons), Math.min(...lats), Math.max(...lons), Math.max(...lats)]
-    this.#map.fitBounds(box, { padding: 70, maxZoom: 12, duration: this.#still.matches ? 0 : 700 })
+    if (markers.length === 0) return
+    let [west, south, east, north] = [180, 90, -180, -90]
+    for (const { lon, lat } of markers) {
+      west = Math.min(west, lon)
+      east = Math.max(east, lon)
+      south = Math.min(south, lat)
+      north = Math.max(north, lat)
+    }
+    this.#map.fitBounds([west, south, east, north], { padding: 70, maxZoom: 12, duration: this.#still.matches ? 0 : FLY_MS })
   }
 
   resize(): void {
@@ -137,8 +152,29 @@ export class FleetMap {
   }
 
   remove(): void {
-    if (this.#frame !== undefined) cancelAnimationFrame(this.#frame)
+    this.#drawing.remove()
     this.#map.remove()
+  }
+
+  #listen(): void {
+    const options = this.#options
+    this.#map.on('error', ({ error }) => {
+      if (!this.#ready) options.onFailed()
+      console.error(error)
+    })
+    this.#map.on('click', (event) => this.#touch(event))
+    this.#map.on('mousemove', (event) => this.#hover(event))
+    this.#map.on('style.load', () => this.#addOverlay())
+    // Sources come back with a context that was lost, a layer of our own does not.
+    this.#map.on('webglcontextrestored', () => this.#setStyle())
+    this.#map.on('dragstart', () => {
+      if (this.#followed !== null) options.onFollowEnd()
+    })
+    this.#map.on('moveend', () => {
+      if (!this.#ready || this.#followed !== null) return
+      const { lng, lat } = this.#map.getCenter()
+      options.onCamera({ lon: lng, lat, zoom: this.#map.getZoom() })
+    })
   }
 
   /** The credits open by themselves, over the map; where there is little room they wait for a touch. */
@@ -150,10 +186,12 @@ export class FleetMap {
 
   #setStyle(): void {
     this.#ready = false
+    this.#drawing.detach()
     const { origin } = window.location
-    const { styleUrl } = this.#options
+    const { styleUrl, tilesUrl, attribution } = this.#options.own
     if (styleUrl === null) {
-      this.#map.setStyle(basemapStyle(this.#theme, origin, textScale()), { diff: false })
+      const style = basemapStyle(this.#theme, origin, textScale())
+      this.#map.setStyle(tilesUrl === null ? style : ownTilesStyle(style, this.#theme, tilesUrl, origin, attribution), { diff: false })
       return
     }
     // A customer's style knows nothing of the fonts that the vans' labels are written in.
@@ -163,88 +201,43 @@ export class FleetMap {
   }
 
   #addOverlay(): void {
-    if (this.#map.getSource('vans') !== undefined || this.#map.getStyle().layers.length === 0) return
-    const { icons, overlay } = readColors()
-    for (const icon of ICONS) if (!this.#map.hasImage(icon)) this.#map.addImage(icon, drawIcon(icon, icons), { pixelRatio: ICON_RATIO })
-    for (const [name, source] of Object.entries(overlaySources())) this.#map.addSource(name, source)
-    for (const layer of overlayLayers(overlay, textScale())) this.#map.addLayer(layer)
+    if (this.#map.getSource('labels') !== undefined || this.#map.getStyle().layers.length === 0) return
+    this.#drawing.attach()
     this.#ready = true
-    this.#filterSelected()
-    this.setTrail(this.#trail)
-    this.#draw()
     this.#options.onReady()
   }
 
-  #filterSelected(): void {
+  #keepUp(van: string | null): void {
+    const place = van === null ? null : this.#drawing.placeOf(van)
+    if (place === null) return
+    const { lng, lat } = this.#map.getCenter()
+    if (Math.abs(lng - place[0]) < 1e-7 && Math.abs(lat - place[1]) < 1e-7) return
+    const zoom = Math.max(this.#map.getZoom(), SELECTED_ZOOM)
+    this.#map.easeTo({ center: [place[0], place[1]], zoom, duration: this.#still.matches ? 0 : FOLLOW_MS, easing: (part) => part })
+  }
+
+  #touch(event: MapMouseEvent): void {
     if (!this.#ready) return
-    for (const layer of ['van-selected', 'selected-ring']) this.#map.setFilter(layer, ['==', ['get', 'van'], this.#selected ?? ''])
-  }
-
-  #animate(): void {
-    if (this.#frame !== undefined) return
-    const step = (nowMs: number) => {
-      this.#frame = undefined
-      let moving = true
-      if (nowMs - this.#drawnMs >= FRAME_MS) moving = this.#draw()
-      if (moving) this.#frame = requestAnimationFrame(step)
+    const van = this.#vanAt(event)
+    const [group] = van === null ? this.#map.queryRenderedFeatures(event.point, { layers: ['group-discs'] }) : []
+    if (group === undefined || group.geometry.type !== 'Point') {
+      this.#options.onSelect(van)
+      return
     }
-    this.#frame = requestAnimationFrame(step)
+    const [lon = event.lngLat.lng, lat = event.lngLat.lat] = group.geometry.coordinates
+    const zoom = this.#map.getZoom() + GROUP_ZOOM_STEP
+    this.#map.easeTo({ center: [lon, lat], zoom, duration: this.#still.matches ? 0 : FLY_MS })
   }
 
-  /** Draws this moment; true while markers are on their way. */
-  #draw(): boolean {
-    const nowMs = performance.now()
-    this.#drawnMs = nowMs
-    const { markers, moving } = this.#motion.frame(nowMs)
-    const source = this.#source('vans')
-    // While the worker is still at the last frame another one would only put it off; the markers of a moment ago are not worth that.
-    if (moving && source !== undefined && !this.#map.isSourceLoaded('vans')) return true
-    if (this.#ready) source?.setData({ type: 'FeatureCollection', features: markers.map(featureOf) })
-    return moving
-  }
-
-  #kilometresPerPixel(): number {
-    const { lat } = this.#map.getCenter()
-    return (EQUATOR_KM * Math.cos((lat * Math.PI) / 180)) / (TILE_PX * 2 ** this.#map.getZoom())
-  }
-
-  #source(name: string): GeoJSONSource | undefined {
-    return this.#map.getSource(name) as GeoJSONSource | undefined
-  }
-
-  #vanAt(event: MapMouseEvent): string | null {
-    if (!this.#ready) return null
-    const { x, y } = event.point
-    const layers = [...VAN_LAYERS]
-    const found = this.#map.queryRenderedFeatures(
-      [
-        [x - HIT_PX, y - HIT_PX],
-        [x + HIT_PX, y + HIT_PX],
-      ],
-      { layers },
-    )
-    return (found[0]?.properties.van as string | undefined) ?? null
+  #vanAt({ lngLat }: MapMouseEvent): string | null {
+    return this.#ready ? this.#drawing.vanAt(lngLat.lng, lngLat.lat, HIT_PX) : null
   }
 
   #hover(event: MapMouseEvent): void {
     if (!this.#ready) return
     const van = this.#vanAt(event)
-    this.#map.getCanvas().style.cursor = van === null ? '' : 'pointer'
-    this.#map.setFilter('van-hovered', ['==', ['get', 'van'], van ?? ''])
-  }
-}
-
-function featureOf(marker: Marker) {
-  return {
-    type: 'Feature' as const,
-    properties: {
-      van: marker.van,
-      icon: marker.icon,
-      heading: marker.icon.endsWith('moving') ? marker.headingDegrees : 0,
-      label: marker.label,
-      age: marker.age,
-      level: marker.level,
-    },
-    geometry: { type: 'Point' as const, coordinates: [marker.lon, marker.lat] },
+    const isGroup = van === null && this.#map.queryRenderedFeatures(event.point, { layers: ['group-discs'] }).length > 0
+    this.#map.getCanvas().style.cursor = van === null && !isGroup ? '' : 'pointer'
+    this.#drawing.setHovered(van)
   }
 }

@@ -1,7 +1,7 @@
 import type { MarkerIcon } from './prepare-markers.ts'
 
 /** Size of an image in CSS pixels, and how many device pixels each has. */
-const SIZE = 28
+export const ICON_SIZE_PX = 28
 const RATIO = 3
 
 export interface IconColors {
@@ -16,18 +16,24 @@ export interface IconColors {
 
 export const ICON_RATIO = RATIO
 
+const POINT_SIZE_PX = 16
+
 /** The image of a marker. Shape tells the state as well as colour does; what is doubtful is hollow and dashed. */
 export function drawIcon(icon: MarkerIcon, colors: IconColors): ImageData {
+  return draw(ICON_SIZE_PX, (context) => DRAW[icon](context, colors))
+}
+
+function draw(sizePx: number, paint: (context: CanvasRenderingContext2D) => void): ImageData {
   const canvas = document.createElement('canvas')
-  canvas.width = SIZE * RATIO
-  canvas.height = SIZE * RATIO
+  canvas.width = sizePx * RATIO
+  canvas.height = sizePx * RATIO
   const context = canvas.getContext('2d', { willReadFrequently: true })
   if (context === null) throw new Error('the browser gives no 2D canvas')
   context.scale(RATIO, RATIO)
-  context.translate(SIZE / 2, SIZE / 2)
+  context.translate(sizePx / 2, sizePx / 2)
   context.lineJoin = 'round'
   context.lineCap = 'round'
-  DRAW[icon](context, colors)
+  paint(context)
   return context.getImageData(0, 0, canvas.width, canvas.height)
 }
 
@@ -137,3 +143,33 @@ const DRAW: Record<MarkerIcon, Draw> = {
 }
 
 export const ICONS = Object.keys(DRAW) as MarkerIcon[]
+
+/** Images of single points, by how they were taken: shape tells it as well as colour does. */
+export const POINT_ICONS = ['accepted', 'late', 'refused'] as const
+
+export interface PointColors {
+  readonly accepted: string
+  readonly late: string
+  readonly refused: string
+  readonly halo: string
+}
+
+export function drawPoint(icon: (typeof POINT_ICONS)[number], colors: PointColors): ImageData {
+  return draw(POINT_SIZE_PX, (context) => {
+    if (icon === 'refused') {
+      cross(context, 3.6, colors.halo, 4.6)
+      cross(context, 3.6, colors.refused, 2.2)
+    } else if (icon === 'late') {
+      context.beginPath()
+      context.moveTo(0, -4.6)
+      context.lineTo(4.6, 0)
+      context.lineTo(0, 4.6)
+      context.lineTo(-4.6, 0)
+      context.closePath()
+      hollow(context, colors.late, colors.halo, [])
+    } else {
+      circle(context, 3)
+      fill(context, colors.accepted, colors.halo)
+    }
+  })
+}

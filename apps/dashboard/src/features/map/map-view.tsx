@@ -1,82 +1,71 @@
 'use client'
 
 import { useTranslations } from 'next-intl'
-import { useEffect, useRef, useState } from 'react'
-import { StateIcon } from '../shell/state-icon.tsx'
+import { useEffect, useMemo, useRef } from 'react'
+import type { BatchFeed } from '../feed/batch-feed.ts'
 import type { Theme } from '../shell/theme.ts'
+import type { PlaceState } from '../shell/use-place.ts'
 import type { Van } from '../van/prepare-fleet.ts'
-import { FleetMap } from './fleet-map.ts'
+import { MapLegend } from './map-legend.tsx'
+import { MapMenu } from './map-menu.tsx'
 import styles from './map-view.module.css'
+import type { OwnMap } from './own-map.ts'
+import { PointsNote } from './points-note.tsx'
+import { isShown } from './prepare-filter.ts'
 import { prepareMarkers } from './prepare-markers.ts'
-import { useTrail } from './use-trail.ts'
+import { useFleetMap } from './use-fleet-map.ts'
+import { useMapLines } from './use-map-lines.ts'
 
 export interface MapViewProps {
   readonly fleet: readonly Van[]
   readonly selected: Van | null
-  /** A number that changes when the selected van is to be brought into view. */
-  readonly focus: number
+  readonly state: PlaceState
+  readonly batches: BatchFeed
   readonly theme: Theme
-  readonly styleUrl: string | null
+  readonly own: OwnMap
   /** Nothing is known at the moment: what is drawn is old. */
   readonly dimmed: boolean
   readonly onSelect: (van: string | null) => void
 }
 
-type Status = 'loading' | 'ready' | 'failed'
-
 export default function MapView(props: MapViewProps) {
   const t = useTranslations('map')
   const container = useRef<HTMLDivElement>(null)
-  const map = useRef<FleetMap | null>(null)
-  const onSelect = useRef(props.onSelect)
-  onSelect.current = props.onSelect
-  const [status, setStatus] = useState<Status>('loading')
-  const { fleet, selected, theme, styleUrl, focus } = props
-  const markers = prepareMarkers(fleet)
-  const trail = useTrail(selected?.van ?? null, selected?.point ?? null)
+  const { fleet, selected, theme } = props
+  const { place, focus, go } = props.state
   const texts = useRef({ zoomIn: t('zoomIn'), zoomOut: t('zoomOut'), map: t('title') })
-  const firstTheme = useRef(theme)
+  const { map, status } = useFleetMap(container, {
+    theme,
+    own: props.own,
+    camera: place.camera,
+    batches: props.batches,
+    texts: texts.current,
+    onSelect: props.onSelect,
+    onCamera: (camera) => go({ camera }),
+    onFollowEnd: () => go({ follow: false }),
+  })
+  const markers = useMemo(() => prepareMarkers(fleet.filter((van) => van.van === place.van || isShown(van, place))), [fleet, place])
+  const { lines, recent } = useMapLines(selected?.van ?? null, selected?.point ?? null, place.layers)
 
-  useEffect(() => {
-    if (container.current === null) return
-    let made: FleetMap
-    try {
-      made = new FleetMap({
-        container: container.current,
-        theme: firstTheme.current,
-        styleUrl,
-        texts: texts.current,
-        onSelect: (van) => onSelect.current(van),
-        onReady: () => setStatus('ready'),
-        onFailed: () => setStatus('failed'),
-      })
-    } catch (error) {
-      // No WebGL: the lists work all the same.
-      console.error(error)
-      setStatus('failed')
-      return
-    }
-    map.current = made
-    const watcher = new ResizeObserver(() => made.resize())
-    watcher.observe(container.current)
-    return () => {
-      watcher.disconnect()
-      map.current = null
-      made.remove()
-    }
-  }, [styleUrl])
-
-  useEffect(() => map.current?.setTheme(theme), [theme])
-  useEffect(() => map.current?.setMarkers(markers))
-  useEffect(() => map.current?.setSelected(selected?.van ?? null), [selected?.van])
-  useEffect(() => map.current?.setTrail(trail), [trail])
+  useEffect(() => map.current?.setTheme(theme), [map, theme])
+  useEffect(() => map.current?.setMarkers(markers), [map, markers])
+  useEffect(() => map.current?.setSelected(selected?.van ?? null), [map, selected?.van])
+  useEffect(() => map.current?.setLines(lines), [map, lines])
+  useEffect(() => map.current?.setGrouping(!place.layers.includes('singles')), [map, place.layers])
   const point = useRef(selected?.point ?? null)
   point.current = selected?.point ?? null
-  // biome-ignore lint/correctness/useExhaustiveDependencies: the view follows a choice, not every new point
+  // A link that says what is in view is taken at its word.
+  const flown = useRef(place.camera === null ? -1 : focus)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: the van of a link is known only with the first snapshot
   useEffect(() => {
-    if (point.current !== null) map.current?.flyTo(point.current.lon, point.current.lat)
-  }, [selected?.van, focus])
+    if (point.current === null || flown.current === focus) return
+    flown.current = focus
+    map.current?.flyTo(point.current.lon, point.current.lat)
+  }, [map, selected?.van, focus])
+  const followed = place.follow ? (selected?.van ?? null) : null
+  useEffect(() => map.current?.follow(followed), [map, followed])
 
+  const filtered = place.hidden.length > 0 || place.depot !== null
   return (
     <div className={styles.view} data-dimmed={props.dimmed} data-selected={selected !== null} data-status={status}>
       <div ref={container} className={styles.canvas} />
@@ -87,31 +76,14 @@ export default function MapView(props: MapViewProps) {
           <span>{t('failedHint')}</span>
         </div>
       )}
-      <button type="button" className={styles.fit} onClick={() => map.current?.fit(markers)} disabled={markers.length === 0}>
-        {t('fitFleet')}
-      </button>
-      <ul className={styles.legend} aria-label={t('legend')}>
-        <li>
-          <StateIcon state="moving" /> {t('legendMoving')}
-        </li>
-        <li>
-          <StateIcon state="stopped" /> {t('legendStopped')}
-        </li>
-        <li>
-          <StateIcon state="provisional" /> {t('legendProvisional')}
-        </li>
-        <li>
-          <StateIcon state="silent" /> {t('legendSilent')}
-        </li>
-        <li>
-          <StateIcon state="moving" doubtful /> {t('legendDoubtful')}
-        </li>
-        {markers.some((marker) => marker.icon === 'unknown') && (
-          <li>
-            <StateIcon state="unknown" /> {t('legendUnknown')}
-          </li>
-        )}
-      </ul>
+      <div className={styles.tools}>
+        <button type="button" onClick={() => map.current?.fit(markers)} disabled={markers.length === 0}>
+          {filtered ? t('fitShown', { count: markers.length }) : t('fitFleet')}
+        </button>
+        <MapMenu fleet={fleet} place={place} go={go} />
+      </div>
+      {place.layers.includes('points') && <PointsNote recent={recent} van={selected} />}
+      <MapLegend markers={markers} place={place} go={go} />
     </div>
   )
 }

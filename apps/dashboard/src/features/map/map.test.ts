@@ -1,13 +1,20 @@
-import type { PanelPoint } from '@km0/contracts'
+import type { PanelPoint, RecentPoint, TrailPoint } from '@km0/contracts'
 import { describe, expect, test } from 'vitest'
+import type { Move } from '../feed/batch-feed.ts'
+import { HOME_PLACE } from '../shell/place.ts'
+import type { Van } from '../van/prepare-fleet.ts'
 import { GLIDE_MS, Motion } from './motion.ts'
+import { countStates, depotsOf, isShown, toggled } from './prepare-filter.ts'
+import { GROUP_BELOW_ZOOM, GROUP_MIN_VANS, prepareGroups } from './prepare-groups.ts'
+import { LABELS_MAX, type LabelView, NAMES_FROM_ZOOM, prepareLabels } from './prepare-labels.ts'
 import type { Marker } from './prepare-markers.ts'
-import { extendTrail } from './prepare-trail.ts'
+import { backlogOf, countPoints, extendTrail, mapPoints, trailPieces } from './prepare-trail.ts'
 
-const marker = (van: string, lon: number, lat = 42): Marker => ({
+const marker = (van: string, lon: number, lat = 42, eventMs = 0): Marker => ({
   van,
   lon,
   lat,
+  eventMs,
   icon: 'moving',
   headingDegrees: 0,
   label: van,
@@ -83,5 +90,162 @@ describe('the trail', () => {
   test('stays the same object when the point is no news', () => {
     expect(extendTrail(trail, point(60_000))).toBe(trail)
     expect(extendTrail(trail, point(1))).toBe(trail)
+  })
+})
+
+describe('moves between two seconds', () => {
+  const move = (van: string, lon: number, eventMs: number, more: Partial<Move> = {}): Move => ({
+    ...{ van, lon, lat: 42, eventMs, headingDegrees: 90, doubtful: false, motion: 'moving' },
+    ...more,
+  })
+
+  test('put a marker where the van is, as what it is now', () => {
+    const motion = new Motion()
+    motion.setMarkers([{ ...marker('a', 2.8, 42, 100), icon: 'silent', level: 2, age: '4 min' }], 0, Number.POSITIVE_INFINITY)
+    motion.move([move('a', 2.9, 200, { doubtful: true })], 0, Number.POSITIVE_INFINITY)
+    expect(motion.frame(0).markers).toMatchObject([
+      { lon: 2.9, icon: 'doubtful-moving', level: 0, age: '', headingDegrees: 90, eventMs: 200 },
+    ])
+  })
+
+  test('never move a marker back: neither an older move does, nor markers of before', () => {
+    const motion = new Motion()
+    motion.setMarkers([marker('a', 2.8, 42, 100)], 0, Number.POSITIVE_INFINITY)
+    motion.move([move('a', 2.9, 200)], 0, Number.POSITIVE_INFINITY)
+    motion.move([move('a', 2.7, 150)], 0, Number.POSITIVE_INFINITY)
+    motion.setMarkers([marker('a', 2.85, 42, 150)], 0, Number.POSITIVE_INFINITY)
+    expect(motion.frame(0).markers[0]).toMatchObject({ lon: 2.9, eventMs: 200 })
+    motion.setMarkers([marker('a', 2.95, 42, 300)], 0, Number.POSITIVE_INFINITY)
+    expect(motion.frame(0).markers[0]).toMatchObject({ lon: 2.95, eventMs: 300 })
+  })
+
+  test('of a van that has no marker wait for the next second, and a new snapshot is taken at its word', () => {
+    const motion = new Motion()
+    motion.setMarkers([marker('a', 2.8, 42, 100)], 0, Number.POSITIVE_INFINITY)
+    motion.move([move('b', 2.9, 200), move('a', 2.9, 200)], 0, Number.POSITIVE_INFINITY)
+    expect(motion.frame(0).markers).toHaveLength(1)
+    motion.forget()
+    motion.setMarkers([marker('a', 2.1, 42, 50)], 0, Number.POSITIVE_INFINITY)
+    expect(motion.frame(0).markers[0]?.lon).toBe(2.1)
+  })
+
+  test('glide like any other step', () => {
+    const motion = new Motion()
+    motion.setMarkers([marker('a', 2.8, 42, 100)], 0, 0)
+    expect(motion.move([move('a', 2.801, 200)], 0, 0)).toBe(true)
+    expect(motion.frame(0).markers[0]?.lon).toBe(2.8)
+    expect(motion.frame(GLIDE_MS).markers[0]?.lon).toBe(2.801)
+  })
+})
+
+describe('groups', () => {
+  const many = (count: number, more: Partial<Marker> = {}) =>
+    Array.from({ length: count }, (_, n) => ({ ...marker(`v${n}`, 2.8), ...more }))
+
+  test('stand for vans too dense to be seen, in their middle, with how many of them move', () => {
+    const vans = [
+      ...many(GROUP_MIN_VANS - 2),
+      { ...marker('s1', 2.8002), icon: 'stopped' as const },
+      { ...marker('s2', 2.8002), icon: 'stopped' as const },
+    ]
+    const { groups, grouped } = prepareGroups(vans, 8, null)
+    expect(groups).toMatchObject([{ count: GROUP_MIN_VANS, moving: GROUP_MIN_VANS - 2, lat: 42 }])
+    expect(groups[0]?.lon).toBeCloseTo(2.80005, 6)
+    expect(grouped.size).toBe(GROUP_MIN_VANS)
+    expect(prepareGroups(many(GROUP_MIN_VANS - 1), 8, null).groups).toEqual([])
+    expect(prepareGroups(many(100), GROUP_BELOW_ZOOM, null).groups).toEqual([])
+  })
+
+  test('never hide who needs somebody: without signal, doubtful, selected', () => {
+    const silent = { ...marker('silent', 2.8), icon: 'silent' as const, level: 2 as const }
+    const doubtful = { ...marker('doubtful', 2.8), icon: 'doubtful-moving' as const }
+    const { grouped } = prepareGroups([...many(50), silent, doubtful], 8, 'v3')
+    expect(grouped.size).toBe(49)
+    for (const van of ['silent', 'doubtful', 'v3']) expect(grouped.has(van)).toBe(false)
+  })
+
+  test('hold every van once, and none is lost', () => {
+    const vans = Array.from({ length: 5_000 }, (_, n) => marker(`v${n}`, 2 + (n % 97) / 70, 41.7 + (n % 89) / 130))
+    const { groups, grouped } = prepareGroups(vans, 8.3, null)
+    expect(groups.reduce((sum, { count }) => sum + count, 0)).toBe(grouped.size)
+    expect(grouped.size).toBeLessThanOrEqual(vans.length)
+    expect(groups.length).toBeGreaterThan(20)
+  })
+})
+
+describe('labels', () => {
+  const view: LabelView = { selected: null, hovered: null, zoom: 8, isInView: (lon) => lon < 3 }
+  const kinds = (markers: readonly Marker[], more: Partial<LabelView> = {}) =>
+    prepareLabels(markers, { ...view, ...more }).map(({ van, kind }) => [van, kind])
+  const old = { ...marker('old', 2.8), level: 1 as const }
+  const silent = { ...marker('silent', 2.8), level: 2 as const }
+
+  test('are of those that need somebody, and of the one that is looked at', () => {
+    expect(kinds([marker('a', 2.8), old, silent, marker('b', 2.8), marker('c', 2.8)], { selected: 'a', hovered: 'b' })).toEqual([
+      ['a', 'selected'],
+      ['old', 'old'],
+      ['silent', 'silent'],
+      ['b', 'hovered'],
+    ])
+  })
+
+  test('are names from near, of what is in view, and never more than can be read', () => {
+    expect(kinds([marker('a', 2.8), marker('far', 3.5)], { zoom: NAMES_FROM_ZOOM })).toEqual([['a', 'name']])
+    const many = Array.from({ length: 10_000 }, (_, n) => marker(`v${n}`, 2.8))
+    expect(kinds(many, { zoom: 12, selected: 'v9999' })).toHaveLength(LABELS_MAX + 1)
+    // The selected one is told wherever it is.
+    expect(kinds([marker('far', 3.5)], { selected: 'far' })).toEqual([['far', 'selected']])
+  })
+})
+
+describe('ways', () => {
+  const at = (...minutes: number[]) => minutes.map((minute): TrailPoint => [2.8, 42, minute * 60_000])
+  const arrived = (minute: number, lateMinutes = 0, more: Partial<RecentPoint> = {}): RecentPoint => ({
+    ...{ lon: 2.8, lat: 42, eventMs: minute * 60_000, arrivalMs: (minute + lateMinutes) * 60_000, verdict: 'accepted', reason: null },
+    ...more,
+  })
+  const minutes = (lines: readonly (readonly TrailPoint[])[]) => lines.map((line) => line.map(([, , ms]) => ms / 60_000))
+
+  test('are not joined where nothing is known for long', () => {
+    expect(minutes(trailPieces(at(0, 1, 2, 7, 8)))).toEqual([
+      [0, 1, 2],
+      [7, 8],
+    ])
+    expect(trailPieces([])).toEqual([])
+  })
+
+  test('what came late is a stretch of its own, joined to what was known before and after', () => {
+    const points = [arrived(0), arrived(1), arrived(2, 9), arrived(3, 8), arrived(4, 7, { verdict: 'late' }), arrived(5), arrived(6)]
+    expect(minutes(backlogOf(points))).toEqual([[1, 2, 3, 4, 5]])
+    expect(backlogOf([arrived(0), arrived(1)])).toEqual([])
+    // Refused points, and those that name no place, are on no way.
+    expect(minutes(backlogOf([arrived(0), arrived(1, 9, { verdict: 'refused' }), arrived(2, 9, { lon: null }), arrived(1.5)]))).toEqual([])
+  })
+
+  test('single points are drawn where they have a place, and counted all', () => {
+    const points = [arrived(0), arrived(1, 9, { verdict: 'late' }), arrived(2, 0, { verdict: 'refused', lon: null, lat: null })]
+    expect(mapPoints(points).map(({ verdict }) => verdict)).toEqual(['accepted', 'late'])
+    expect(countPoints(points)).toEqual({ accepted: 1, late: 1, refused: 1, nowhere: 1 })
+  })
+})
+
+describe('the filter', () => {
+  const van = (state: Van['state'], depotId: string | null) => ({ state, depotId, depotName: depotId, point: {} }) as Van
+
+  test('leaves out states and other depots', () => {
+    const place = { ...HOME_PLACE, hidden: ['stopped' as const], depot: 'olot' }
+    expect(isShown(van('moving', 'olot'), place)).toBe(true)
+    expect(isShown(van('stopped', 'olot'), place)).toBe(false)
+    expect(isShown(van('moving', 'girona'), place)).toBe(false)
+    expect(isShown(van('moving', null), HOME_PLACE)).toBe(true)
+  })
+
+  test('counts what it would show, and switches', () => {
+    const fleet = [van('moving', 'olot'), van('moving', 'girona'), van('silent', 'olot'), van('unheard', 'olot')]
+    expect(countStates(fleet, 'olot')).toMatchObject({ moving: 1, silent: 1, stopped: 0 })
+    expect(countStates(fleet, null)).toMatchObject({ moving: 2 })
+    expect(depotsOf(fleet).map(({ id }) => id)).toEqual(['girona', 'olot'])
+    expect(toggled(toggled([], 'a'), 'b')).toEqual(['a', 'b'])
+    expect(toggled(['a', 'b'], 'a')).toEqual(['b'])
   })
 })

@@ -1,4 +1,5 @@
 import type { FilterSpecification, LayerSpecification, SourceSpecification } from 'maplibre-gl'
+import type { LabelKind } from './prepare-labels.ts'
 import { FONT } from './style.ts'
 
 /** Colours of the panel's own layers, read from the page's CSS variables. */
@@ -8,49 +9,63 @@ export interface OverlayColors {
   readonly accent: string
   readonly silent: string
   readonly soft: string
+  readonly moving: string
+  readonly surface: string
 }
 
 export const EMPTY = { type: 'FeatureCollection' as const, features: [] }
 
+/** Vans themselves are no source: one instanced layer draws them (van-layer.ts). */
 export function overlaySources(): Record<string, SourceSpecification> {
+  const data = (more: object = {}): SourceSpecification => ({ type: 'geojson', data: EMPTY, ...more }) as SourceSpecification
   return {
-    vans: { type: 'geojson', data: EMPTY, promoteId: 'van' },
-    trail: { type: 'geojson', data: EMPTY, lineMetrics: true },
+    trails: data({ tolerance: 0.6 }),
+    backlog: data(),
+    trail: data({ lineMetrics: true }),
+    points: data(),
+    groups: data(),
+    labels: data(),
   }
 }
 
-/** Layers of the fleet, from bottom to top. What needs somebody's eyes lies above place names; place names make room for it. */
-export function overlayLayers(colors: OverlayColors, scale: number): LayerSpecification[] {
-  const icon = {
-    'icon-image': ['get', 'icon'],
-    'icon-rotate': ['get', 'heading'],
-    'icon-rotation-alignment': 'map',
-    'icon-allow-overlap': true,
-    'icon-size': ['interpolate', ['linear'], ['zoom'], 7, 0.72 * scale, 9, 0.9 * scale, 12, 1.15 * scale],
-  }
-  const text = {
-    'text-font': [FONT.bold],
-    'text-size': ['interpolate', ['linear'], ['zoom'], 8, 10.5 * scale, 12, 13 * scale],
-    'text-anchor': 'top',
-    'text-offset': [0, 0.85],
-    'text-optional': true,
-    'text-line-height': 1.15,
-  }
-  const halo = { 'text-halo-color': colors.halo, 'text-halo-width': 1.8, 'text-halo-blur': 0.3 }
-  const level = (value: number): FilterSpecification => ['==', ['get', 'level'], value]
+/** Layers below the vans, from bottom to top. */
+export function lineLayers(colors: OverlayColors, scale: number): LayerSpecification[] {
+  const round = { 'line-cap': 'round', 'line-join': 'round' }
   return [
+    {
+      id: 'trails',
+      type: 'line',
+      source: 'trails',
+      layout: round,
+      paint: { 'line-color': colors.moving, 'line-width': ['interpolate', ['linear'], ['zoom'], 8, 0.9, 12, 2], 'line-opacity': 0.5 },
+    },
+    {
+      id: 'backlog-casing',
+      type: 'line',
+      source: 'backlog',
+      layout: { 'line-join': 'round' },
+      paint: { 'line-color': colors.halo, 'line-width': 5, 'line-opacity': 0.6 },
+    },
+    // What came late: known, but not when it happened.
+    {
+      id: 'backlog',
+      type: 'line',
+      source: 'backlog',
+      layout: { 'line-join': 'round' },
+      paint: { 'line-color': colors.accent, 'line-width': 2.4, 'line-dasharray': [1.6, 1.6] },
+    },
     {
       id: 'trail-casing',
       type: 'line',
       source: 'trail',
-      layout: { 'line-cap': 'round', 'line-join': 'round' },
+      layout: round,
       paint: { 'line-color': colors.halo, 'line-width': 6, 'line-opacity': 0.7 },
     },
     {
       id: 'trail',
       type: 'line',
       source: 'trail',
-      layout: { 'line-cap': 'round', 'line-join': 'round' },
+      layout: round,
       paint: {
         'line-width': 3.2,
         'line-gradient': [
@@ -67,10 +82,22 @@ export function overlayLayers(colors: OverlayColors, scale: number): LayerSpecif
       },
     },
     {
+      id: 'points',
+      type: 'symbol',
+      source: 'points',
+      layout: {
+        'icon-image': ['concat', 'point-', ['get', 'verdict']],
+        'icon-allow-overlap': true,
+        'icon-ignore-placement': true,
+        'icon-size': ['interpolate', ['linear'], ['zoom'], 9, 0.6 * scale, 13, scale],
+        'symbol-sort-key': ['match', ['get', 'verdict'], 'accepted', 0, 'late', 1, 2],
+      },
+    },
+    {
       id: 'selected-ring',
       type: 'circle',
-      source: 'vans',
-      filter: ['==', ['get', 'van'], ''],
+      source: 'labels',
+      filter: kind('selected'),
       paint: {
         'circle-radius': 17 * scale,
         'circle-color': transparent(colors.accent, 0.16),
@@ -78,66 +105,96 @@ export function overlayLayers(colors: OverlayColors, scale: number): LayerSpecif
         'circle-stroke-width': 2,
       },
     },
-    { id: 'vans', type: 'symbol', source: 'vans', filter: level(0), layout: { ...icon, 'icon-ignore-placement': true } },
+  ] as unknown as LayerSpecification[]
+}
+
+/** Layers above the vans, from bottom to top. What needs somebody's eyes lies above place names; place names make room for it. */
+export function labelLayers(colors: OverlayColors, scale: number): LayerSpecification[] {
+  const text = {
+    'text-font': [FONT.bold],
+    'text-size': ['interpolate', ['linear'], ['zoom'], 8, 10.5 * scale, 12, 13 * scale],
+    'text-anchor': 'top',
+    'text-offset': [0, 0.85],
+    'text-optional': true,
+    'text-line-height': 1.15,
+  }
+  // The van itself is drawn by its own layer; here it only takes its room.
+  const room = { 'icon-image': ['get', 'icon'], 'icon-allow-overlap': true, 'icon-size': 0.9 * scale }
+  const halo = { 'text-halo-color': colors.halo, 'text-halo-width': 1.8, 'text-halo-blur': 0.3 }
+  const always = { 'text-optional': false, 'text-allow-overlap': true, 'text-ignore-placement': true }
+  return [
     {
-      id: 'van-names',
+      id: 'group-discs',
+      type: 'circle',
+      source: 'groups',
+      paint: {
+        'circle-radius': ['*', scale, ['interpolate', ['linear'], ['sqrt', ['get', 'count']], 3, 11, 12, 19]],
+        'circle-color': colors.surface,
+        'circle-stroke-color': colors.moving,
+        'circle-stroke-width': 2,
+        'circle-opacity': 0.94,
+      },
+    },
+    {
+      id: 'group-counts',
       type: 'symbol',
-      source: 'vans',
-      minzoom: 11,
-      filter: ['<', ['get', 'level'], 1],
+      source: 'groups',
+      layout: {
+        'text-field': ['to-string', ['get', 'count']],
+        'text-font': [FONT.bold],
+        'text-size': 11.5 * scale,
+        'text-allow-overlap': true,
+        'text-ignore-placement': true,
+      },
+      paint: { 'text-color': colors.text },
+    },
+    {
+      id: 'names',
+      type: 'symbol',
+      source: 'labels',
+      filter: kind('name'),
       layout: { 'text-field': ['get', 'label'], ...text },
       paint: { 'text-color': colors.text, ...halo },
     },
     {
-      id: 'vans-old',
+      id: 'old',
       type: 'symbol',
-      source: 'vans',
-      filter: level(1),
-      layout: { ...icon, 'text-field': ['get', 'age'], ...text },
-      paint: { 'text-color': colors.soft, ...halo },
+      source: 'labels',
+      filter: kind('old'),
+      layout: { ...room, 'text-field': ['get', 'age'], ...text },
+      paint: { 'icon-opacity': 0, 'text-color': colors.soft, ...halo },
     },
     {
-      id: 'vans-silent',
+      id: 'silent',
       type: 'symbol',
-      source: 'vans',
-      filter: level(2),
-      layout: { ...icon, 'text-field': ['format', ['get', 'label'], {}, '\n', {}, ['get', 'age'], { 'font-scale': 0.92 }], ...text },
-      paint: { 'text-color': colors.silent, ...halo },
+      source: 'labels',
+      filter: kind('silent'),
+      layout: { ...room, 'text-field': ['format', ['get', 'label'], {}, '\n', {}, ['get', 'age'], { 'font-scale': 0.92 }], ...text },
+      paint: { 'icon-opacity': 0, 'text-color': colors.silent, ...halo },
     },
     {
-      id: 'van-selected',
+      id: 'selected-name',
       type: 'symbol',
-      source: 'vans',
-      filter: ['==', ['get', 'van'], ''],
-      layout: {
-        ...icon,
-        'text-field': ['get', 'label'],
-        ...text,
-        // Below the ring.
-        'text-offset': [0, 1.25],
-        'text-optional': false,
-        'text-allow-overlap': true,
-      },
+      source: 'labels',
+      filter: kind('selected'),
+      // Below the ring.
+      layout: { 'text-field': ['get', 'label'], ...text, 'text-offset': [0, 1.25], ...always },
       paint: { 'text-color': colors.text, ...halo },
     },
     {
-      id: 'van-hovered',
+      id: 'hovered-name',
       type: 'symbol',
-      source: 'vans',
-      filter: ['==', ['get', 'van'], ''],
-      layout: {
-        'text-field': ['get', 'label'],
-        ...text,
-        'text-optional': false,
-        'text-allow-overlap': true,
-        'text-ignore-placement': true,
-      },
+      source: 'labels',
+      filter: kind('hovered'),
+      layout: { 'text-field': ['get', 'label'], ...text, ...always },
       paint: { 'text-color': colors.text, ...halo },
     },
   ] as unknown as LayerSpecification[]
 }
 
-export const VAN_LAYERS = ['van-selected', 'vans-silent', 'vans-old', 'vans'] as const
+function kind(value: LabelKind): FilterSpecification {
+  return ['==', ['get', 'kind'], value]
+}
 
 /** A hexadecimal colour with an opacity. */
 function transparent(hex: string, opacity = 0): string {

@@ -1,3 +1,4 @@
+import type { PanelPoint } from '@km0/contracts/panel'
 import { shortAge } from '../feed/durations.ts'
 import { AGE_SHOWN_AFTER_MS, type Van } from '../van/prepare-fleet.ts'
 
@@ -16,6 +17,8 @@ export interface Marker {
   readonly van: string
   readonly lon: number
   readonly lat: number
+  /** Of its point. */
+  readonly eventMs: number
   readonly icon: MarkerIcon
   readonly headingDegrees: number
   readonly label: string
@@ -37,6 +40,7 @@ function markerOf(van: Van, point: NonNullable<Van['point']>): Marker {
     van: van.van,
     lon: point.lon,
     lat: point.lat,
+    eventMs: point.eventMs,
     icon: iconOf(van, point.headingDegrees),
     headingDegrees: point.headingDegrees ?? 0,
     label: van.name,
@@ -47,6 +51,13 @@ function markerOf(van: Van, point: NonNullable<Van['point']>): Marker {
 
 function iconOf(van: Van, headingDegrees: number | null): MarkerIcon {
   if (van.state === 'silent' || van.state === 'provisional' || van.state === 'not-seen' || van.state === 'unknown') return van.state
-  const shape = van.state === 'stopped' ? 'stopped' : headingDegrees === null ? 'moving-unknown' : 'moving'
-  return van.doubtful ? `doubtful-${shape}` : shape
+  // Nobody expects to hear it: as quiet as one that was not seen.
+  if (van.state === 'away' || van.state === 'unheard') return 'not-seen'
+  return heardIcon({ motion: van.state === 'stopped' ? 'stopped' : 'moving', headingDegrees, doubtful: van.doubtful })
+}
+
+/** The image of a van that is heard. */
+export function heardIcon(point: Pick<PanelPoint, 'motion' | 'headingDegrees' | 'doubtful'>): MarkerIcon {
+  const shape = point.motion === 'stopped' ? 'stopped' : point.headingDegrees === null ? 'moving-unknown' : 'moving'
+  return point.doubtful ? `doubtful-${shape}` : shape
 }

@@ -1,4 +1,4 @@
-import type { IconColors } from './icons.ts'
+import type { IconColors, PointColors } from './icons.ts'
 import type { OverlayColors } from './overlay.ts'
 
 /** How much larger than usual text is on this screen: a wall is read from afar. */
@@ -7,7 +7,11 @@ export function textScale(): number {
 }
 
 /** Colours of the theme in force, from the page's CSS variables: one source for lists and map. */
-export function readColors(): { readonly icons: IconColors; readonly overlay: OverlayColors } {
+export function readColors(): {
+  readonly icons: IconColors
+  readonly overlay: OverlayColors
+  readonly points: PointColors
+} {
   const style = getComputedStyle(document.documentElement)
   const read = (name: string) => style.getPropertyValue(name).trim()
   const halo = read('--surface')
@@ -21,6 +25,15 @@ export function readColors(): { readonly icons: IconColors; readonly overlay: Ov
       halo,
       onSilent: '#ffffff',
     },
-    overlay: { text: read('--text'), halo, accent: read('--accent'), silent: read('--silent-text'), soft: read('--text-soft') },
+    overlay: {
+      text: read('--text'),
+      halo,
+      accent: read('--accent'),
+      silent: read('--silent-text'),
+      soft: read('--text-soft'),
+      moving: read('--moving'),
+      surface: read('--surface'),
+    },
+    points: { accepted: read('--moving'), late: read('--episode'), refused: read('--silent'), halo },
   }
 }

@@ -70,7 +70,15 @@ export function usePolled<View extends { readonly nowMs: number }>(
     }
     again.current = () => void read()
     void read()
+    // A page that slept, or had no network, does not wait for its next turn.
+    const wake = () => {
+      if (document.visibilityState === 'visible' && Date.now() - receivedMs > interval.current(view)) void read()
+    }
+    document.addEventListener('visibilitychange', wake)
+    window.addEventListener('online', wake)
     return () => {
+      document.removeEventListener('visibilitychange', wake)
+      window.removeEventListener('online', wake)
       abort.abort()
       clearTimeout(timer)
       again.current = () => undefined

@@ -1,7 +1,6 @@
 import { useTranslations } from 'next-intl'
+import type { View } from './place.ts'
 import styles from './view-tabs.module.css'
-
-export type View = 'map' | 'no-signal' | 'distances'
 
 /** On a phone, one view at a time. */
 export function ViewTabs(props: { readonly view: View; readonly noSignal: number; readonly onView: (view: View) => void }) {

@@ -1,12 +1,12 @@
 'use client'
 
-import { type ServerToStockPanel, STOCK_SOCKET, type StockPanelToServer } from '@km0/contracts/stock-panel'
+import { STOCK_SOCKET, type StockDelta, type StockSnapshot } from '@km0/contracts/stock-panel'
 import { useEffect, useState } from 'react'
-import { io, type Socket } from 'socket.io-client'
+import { type Connection, followLine, openLine } from '../feed/live-line.ts'
 import { applyStockDelta, type StockModel, stockModelOf, stockNowMs } from './stock-model.ts'
 
 /** `quiet`: the line is there, but the server cannot say anything new. */
-export type StockConnection = 'connecting' | 'failed' | 'connected' | 'quiet' | 'lost'
+export type StockConnection = Connection | 'quiet'
 
 export interface LiveStock {
   /** null until the first snapshot. */
@@ -16,60 +16,27 @@ export interface LiveStock {
   readonly nowMs: number
 }
 
-const FAILED_AFTER_MS = 6_000
 /** The server speaks every second. */
 const QUIET_AFTER_MS = 10_000
 
 /** Stock, live: one socket for as long as the page is open. */
 export function useStock(): LiveStock {
-  const [state, setState] = useState<{ readonly model: StockModel | null; readonly line: 'connecting' | 'failed' | 'connected' | 'lost' }>({
-    model: null,
-    line: 'connecting',
-  })
+  const [state, setState] = useState<{ readonly model: StockModel | null; readonly line: Connection }>({ model: null, line: 'connecting' })
   const [browserNowMs, setBrowserNowMs] = useState(() => Date.now())
+  useEffect(
+    () =>
+      followLine<StockModel>({
+        socket: openLine(STOCK_SOCKET),
+        modelOf: (wire) => stockModelOf(wire as StockSnapshot, Date.now()),
+        apply: (model, wire) => applyStockDelta(model, wire as StockDelta, Date.now()),
+        onChange: (model, line) => setState({ model, line }),
+        speaksAlways: false,
+      }),
+    [],
+  )
   useEffect(() => {
-    let model: StockModel | null = null
-    let resyncing = false
-    const set = (line: 'connecting' | 'failed' | 'connected' | 'lost') => setState({ model, line })
-    const socket: Socket<ServerToStockPanel, StockPanelToServer> = io(STOCK_SOCKET, {
-      transports: ['websocket', 'polling'],
-      reconnectionDelay: 500,
-      reconnectionDelayMax: 2_000,
-      timeout: 5_000,
-    })
-    const failed = setTimeout(() => {
-      if (model === null) set('failed')
-    }, FAILED_AFTER_MS)
-    socket.on('snapshot', (snapshot) => {
-      model = stockModelOf(snapshot, Date.now())
-      resyncing = false
-      set('connected')
-    })
-    socket.on('delta', (delta) => {
-      if (model === null || resyncing) return
-      const next = applyStockDelta(model, delta, Date.now())
-      if (next === null) {
-        resyncing = true
-        socket.emit('resync')
-        return
-      }
-      model = next
-      set('connected')
-    })
-    let again: ReturnType<typeof setTimeout> | undefined
-    socket.on('disconnect', (reason) => {
-      if (reason === 'io server disconnect') again = setTimeout(() => socket.connect(), 500)
-      // The sequence may begin anew when the server comes back: only its snapshot counts.
-      resyncing = true
-      set(model === null ? 'connecting' : 'lost')
-    })
     const clock = setInterval(() => setBrowserNowMs(Date.now()), 1_000)
-    return () => {
-      clearTimeout(failed)
-      clearTimeout(again)
-      clearInterval(clock)
-      socket.disconnect()
-    }
+    return () => clearInterval(clock)
   }, [])
   const { model, line } = state
   const quiet = model !== null && line === 'connected' && browserNowMs - model.receivedMs > QUIET_AFTER_MS

@@ -21,6 +21,9 @@ export interface VanCardProps {
   readonly onClose: () => void
   /** Brings the van into view. */
   readonly onShow: () => void
+  /** The map keeps it in its middle. */
+  readonly followed: boolean
+  readonly onFollow: (followed: boolean) => void
 }
 
 /** What is known of the selected van. */
@@ -47,6 +50,11 @@ export function VanCard(props: VanCardProps) {
               {van.name}
             </button>
           </h2>
+        )}
+        {van !== null && van.point !== null && (
+          <button type="button" className={styles.follow} aria-pressed={props.followed} onClick={() => props.onFollow(!props.followed)}>
+            {t(props.followed ? 'van.following' : 'van.follow')}
+          </button>
         )}
         <button type="button" className={styles.close} aria-label={t('van.close', { van: van?.name ?? props.name })} onClick={onClose}>
           <svg width="14" height="14" viewBox="0 0 14 14" aria-hidden="true">
