@@ -272,6 +272,17 @@ export class PanelState {
     return this.mayPassVan(scope, van) ? { van, points: this.#trails.of(van) } : null
   }
 
+  /** The last 15 minutes of every van that a scope may see. */
+  trails(scope: Scope): TrailView[] {
+    const pass = mayPass(scope, this.#depots)
+    return [...this.#points.keys()].filter((van) => pass(this.depotOf(van))).map((van) => ({ van, points: this.#trails.of(van) }))
+  }
+
+  /** Source partition of a van; null while it is not known. */
+  partitionOf(van: string): number | null {
+    return this.#points.get(van)?.source?.partition ?? null
+  }
+
   /** Vans of a source partition that a scope may see, newest event time first; `count` at most. */
   newestOf(scope: Scope, partition: number, count: number): { readonly van: string; readonly eventMs: number }[] {
     const own = [...this.#points].filter(([van, { source }]) => source?.partition === partition && this.mayPassVan(scope, van))
