@@ -1,10 +1,11 @@
 import { join } from 'node:path'
 import { Registry } from '@km0/runtime'
 import { openPages } from '../../apps/dashboard/src/server/pages.ts'
-import { type PanelExtension, type PanelServer, startPanelServer } from '../../apps/dashboard/src/server/panel-server.ts'
+import { type PanelExtension, type PanelServer, type PanelSignIn, startPanelServer } from '../../apps/dashboard/src/server/panel-server.ts'
 import type { PanelSource } from '../../apps/dashboard/src/server/panel-source.ts'
 import { PanelState } from '../../apps/dashboard/src/server/panel-state.ts'
 import { readPlaces } from '../../apps/dashboard/src/server/places.ts'
+import { testSignIn } from '../../apps/dashboard/src/server/sign-in/sessions.testbench.ts'
 
 export const DASHBOARD = join(import.meta.dirname, '../../apps/dashboard')
 export const LABELS = join(DASHBOARD, 'public/map/labels.geo.json')
@@ -20,6 +21,8 @@ export async function startPanelUnderTest(
     nowMs?: () => number
     extensions?: readonly PanelExtension[]
     programs?: ReadonlyMap<string, string>
+    /** By default whoever comes is an administrator called Marta Puig. */
+    signIn?: PanelSignIn
   } = {},
 ): Promise<PanelServer & { readonly state: PanelState }> {
   const placeOf = readPlaces(join(DASHBOARD, '.generated/municipalities.geo.json'))
@@ -30,6 +33,7 @@ export async function startPanelUnderTest(
     allowedNames: [],
     state,
     source,
+    signIn: given.signIn ?? testSignIn(),
     metrics: new Registry(),
     ...(given.extensions === undefined ? {} : { extensions: given.extensions }),
     ...(given.programs === undefined ? {} : { programs: given.programs }),

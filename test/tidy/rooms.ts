@@ -16,6 +16,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   'packages/transport': { mayImport: ['packages/contracts'] },
   'packages/checkpoints': { mayImport: [] },
   'packages/serving': { mayImport: ['packages/backfill', 'packages/contracts'] },
+  'packages/signin': { mayImport: ['packages/contracts', 'packages/serving'] },
   'packages/lake': { mayImport: ['packages/contracts'] },
   'packages/ledger': { mayImport: ['packages/contracts'], pure: true },
   'packages/audit': {
@@ -31,6 +32,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'packages/pipelines',
       'packages/runtime',
       'packages/serving',
+      'packages/signin',
       'packages/transport',
     ],
   },
@@ -59,7 +61,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'packages/transport',
     ],
   },
-  'apps/dashboard': { mayImport: ['packages/contracts', 'packages/runtime', 'packages/serving', 'packages/transport'] },
+  'apps/dashboard': { mayImport: ['packages/contracts', 'packages/runtime', 'packages/serving', 'packages/signin', 'packages/transport'] },
   infra: { mayImport: ['packages/contracts', 'packages/runtime', 'packages/transport', 'packages/serving'] },
 }
 
@@ -73,6 +75,7 @@ export const OWNERS: Readonly<Record<string, readonly string[]>> = {
   'pg-copy-streams': ['packages/serving'],
   '@duckdb/node-api': ['packages/lake'],
   '@turf/distance': ['packages/pipelines'],
+  'better-auth': ['packages/signin'],
   pino: ['packages/runtime'],
   'prom-client': ['packages/runtime'],
   next: ['apps/dashboard'],

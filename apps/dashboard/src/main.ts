@@ -4,6 +4,7 @@ import { readPipelineSettings } from '@km0/contracts/pipeline-settings-file'
 import { QUEUES } from '@km0/contracts/queues'
 import { Counter, commonEnvironment, loadSettings, startProgram } from '@km0/runtime'
 import { openBackfills, openLedgerRuns, openNightRuns, openServing, openStockServing } from '@km0/serving'
+import { SignIn, signInSettings } from '@km0/signin'
 import { openLog } from '@km0/transport'
 import { openQueue } from '@km0/transport/queue'
 import { z } from 'zod'
@@ -16,6 +17,8 @@ import { startPanelServer } from './server/panel-server.ts'
 import { PanelState } from './server/panel-state.ts'
 import { readPlaces } from './server/places.ts'
 import { readPrograms } from './server/programs-health.ts'
+import { doorEnvironment } from './server/sign-in/settings.ts'
+import { giveFirstLink, signInExtension } from './server/sign-in/sign-in-extension.ts'
 import { stockExtension } from './server/stock/stock-extension.ts'
 
 const environment = commonEnvironment.extend({
@@ -40,6 +43,7 @@ const environment = commonEnvironment.extend({
     .default(2_000)
     .describe('metres; vans that are silent within this distance of a silent one are told with it'),
   KM0_MAP_STYLE_URL: z.url().optional().describe("the customer's own map style; without it the offline map is drawn"),
+  ...doorEnvironment,
 })
 
 // The bundle lies in apps/dashboard/dist; pages and places are beside it.
@@ -67,6 +71,8 @@ const backfills = openBackfills({ ...storeOptions('-backfills'), maxConnections:
 shutdown.add('store of backfills', () => backfills.close())
 const nights = openNightRuns({ ...storeOptions('-nights'), maxConnections: 1 })
 shutdown.add('store of nights', () => nights.close())
+const signIn = new SignIn({ ...storeOptions('-sign-in'), settings: signInSettings(settings) })
+shutdown.add('store of sign-in', () => signIn.close())
 const queue = openQueue({
   redisUrl: settings.REDIS_URL,
   queue: QUEUES.backfills,
@@ -91,13 +97,27 @@ const source = new LogSource({
   onRefused: (topic) => refused.inc({ topic }),
   onFatal: (error) => shutdown.fail(error),
 })
+const signInDoor = signInExtension({
+  signIn,
+  attempts: {
+    perAddress: settings.KM0_SIGN_IN_ATTEMPTS_ADDRESS,
+    perAccount: settings.KM0_SIGN_IN_ATTEMPTS,
+    windowMs: settings.KM0_SIGN_IN_WINDOW_MINUTES * 60_000,
+  },
+  tokenRequestsPerMinute: settings.KM0_TOKEN_REQUESTS_PER_MINUTE,
+  behindProxy: settings.KM0_HTTP_PROXY,
+  auditDays: settings.KM0_AUDIT_DAYS,
+  onTrouble: (error, what) => logger.warn({ err: error }, what),
+})
 startPanelServer({
   host: settings.KM0_HTTP_HOST,
   port: settings.KM0_HTTP_PORT,
   allowedNames: settings.KM0_HTTP_NAMES,
   state,
   source,
+  signIn: signInDoor.panel,
   extensions: [
+    signInDoor,
     stockExtension(stock, (error) => logger.warn({ err: error }, 'stock could not be read')),
     { routes: daysRoutes({ serving, nowMs: platformNowMs }) },
     { routes: backfillsRoutes({ backfills, serving, nights, queue, rules, nowMs: platformNowMs }) },
@@ -112,6 +132,15 @@ startPanelServer({
   (server) => {
     shutdown.add('panel', () => server.close())
     logger.info({ host: settings.KM0_HTTP_HOST, port: server.port }, 'the panel listens')
+    const stopped = new AbortController()
+    shutdown.add('first link', () => stopped.abort())
+    return giveFirstLink({
+      signIn,
+      url: settings.KM0_PANEL_URL ?? `http://127.0.0.1:${server.port}`,
+      file: settings.KM0_SIGN_IN_LINK_FILE ?? null,
+      say: (link) => logger.info(`sign in as the administrator, once: ${link} (another: pnpm km0 user link)`),
+      stopped: stopped.signal,
+    })
   },
   (error: unknown) => shutdown.fail(error),
 )

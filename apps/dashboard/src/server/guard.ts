@@ -45,19 +45,30 @@ export function checkOrigin(headers: IncomingHttpHeaders): void {
   }
 }
 
+const bodies = new WeakMap<IncomingMessage, unknown>()
+
+/** What `readBody` gave for a request, for the audit; undefined when nothing was read. */
+export function bodyOf(request: IncomingMessage): unknown {
+  return bodies.get(request)
+}
+
 /** The parsed JSON body of a request. Throws a Refusal: 415 for another content type, 413 when too long, 400 when it does not fit. */
-export async function readBody<Schema extends z.ZodType>(request: IncomingMessage, schema: Schema): Promise<z.infer<Schema>> {
+export async function readBody<Schema extends z.ZodType>(
+  request: IncomingMessage,
+  schema: Schema,
+  maxBytes = BODY_MAX_BYTES,
+): Promise<z.infer<Schema>> {
   const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase()
   if (type !== 'application/json') {
     throw new Refusal(415, `content type ${type === '' ? 'missing' : type}`, 'Send JSON with "Content-Type: application/json".')
   }
-  const tooLong = new Refusal(413, `the body is longer than ${BODY_MAX_BYTES} bytes`, 'Send a shorter note.')
-  if (Number(request.headers['content-length'] ?? 0) > BODY_MAX_BYTES) throw tooLong
+  const tooLong = new Refusal(413, `the body is longer than ${maxBytes} bytes`, 'Send less at a time.')
+  if (Number(request.headers['content-length'] ?? 0) > maxBytes) throw tooLong
   const chunks: Buffer[] = []
   let length = 0
   for await (const chunk of request as AsyncIterable<Buffer>) {
     length += chunk.length
-    if (length > BODY_MAX_BYTES) throw tooLong
+    if (length > maxBytes) throw tooLong
     chunks.push(chunk)
   }
   let value: unknown
@@ -67,7 +78,10 @@ export async function readBody<Schema extends z.ZodType>(request: IncomingMessag
     throw new Refusal(400, 'the body is not JSON', 'Send one JSON object.')
   }
   const parsed = schema.safeParse(value)
-  if (parsed.success) return parsed.data
+  if (parsed.success) {
+    bodies.set(request, parsed.data)
+    return parsed.data
+  }
   const wrong = parsed.error.issues.map((issue) => `${issue.path.join('.') || 'body'}: ${issue.message}`).join('; ')
   throw new Refusal(400, 'the body does not fit', wrong)
 }

@@ -8,12 +8,13 @@ import { daysRoutes } from './days/days-rest.ts'
 import { backfills, days, NOW, StillSource, stock } from './panel-fuzz.testbench.ts'
 import { type PanelServer, startPanelServer } from './panel-server.ts'
 import { PanelState } from './panel-state.ts'
+import { testSignIn } from './sign-in/sessions.testbench.ts'
 import { stockExtension } from './stock/stock-extension.ts'
 
 const RUNS = { numRuns: 60, seed: 20260914 }
 /** Paths of the panel, and what a prober tries. */
 const PATHS = [
-  ...['/api/panel', '/api/trail', '/api/trail?van=furgoneta-1', '/api/operator', '/api/acknowledgements', '/api/health', '/api/outages'],
+  ...['/api/panel', '/api/trail', '/api/trail?van=furgoneta-1', '/api/session', '/api/acknowledgements', '/api/health', '/api/outages'],
   ...['/api/stock', '/api/stock/history?product=p&market=m', '/api/stock/acknowledgements'],
   ...['/api/days', '/api/days?days=31&last=2026-03-29', '/api/days.csv', '/api/days/van?van=furgoneta-1&day=2026-09-14', '/api/backfills'],
   ...['/api/backfills/one?id=1', '/api/backfills/difference?id=1', '/api/backfills/track?id=1&van=v&fromMs=0&toMs=9'],
@@ -22,7 +23,7 @@ const PATHS = [
   ...['/socket.io/', '/socket.io/?EIO=4&transport=polling', '/socket.io/?EIO=9&transport=x', '/socket.io/?EIO=4&transport=polling&sid=x'],
 ]
 const COMMANDS = [
-  ...['/api/acknowledgements', '/api/operator', '/api/stock/acknowledgements', '/api/backfills', '/api/backfills/preview'],
+  ...['/api/acknowledgements', '/api/stock/acknowledgements', '/api/backfills', '/api/backfills/preview'],
   ...['/api/backfills/publish', '/api/backfills/rollback', '/api/backfills/cancel'],
 ]
 /** No more answers are waited for. */
@@ -73,18 +74,11 @@ function webSocketFrame(payload: Buffer, kind: number): Buffer {
 
 /** The panel still works: a person may take a van on. */
 async function works(): Promise<void> {
-  const operator = await fetch(`${url}/api/operator`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json', origin: url },
-    body: '{"name":"Anna"}',
-  })
-  expect(operator.status).toBe(200)
-  const cookie = operator.headers.get('set-cookie')?.split(';')[0] ?? ''
   const before = source.stored.length
   const command = { van: 'furgoneta-1', sinceMs: NOW, note: 'trucat' }
   const taken = await fetch(`${url}/api/acknowledgements`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', origin: url, cookie },
+    headers: { 'content-type': 'application/json', origin: url },
     body: JSON.stringify(command),
   })
   expect(taken.status).toBe(201)
@@ -96,6 +90,7 @@ beforeAll(async () => {
   process.on('unhandledRejection', onRejection)
   source = new StillSource()
   panel = await startPanelServer({
+    signIn: testSignIn(),
     host: '127.0.0.1',
     port: 0,
     allowedNames: [],
@@ -159,7 +154,7 @@ const headers = fc.dictionary(
       'null',
       'evil.example',
     ),
-    fc.constantFrom('km0_operator=%%%', 'km0_operator=e30', ';;;=;', 'application/json; charset=utf-16'),
+    fc.constantFrom('km0.session_token=%%%', 'km0_wall=e30', ';;;=;', 'application/json; charset=utf-16'),
     bytes.map((noise) => noise.toString('latin1').replace(/[\r\n]/g, '')),
   ),
 )
@@ -210,13 +205,12 @@ describe('any HTTP request', () => {
       fc.record({ name: fc.oneof(text, fc.anything()) }).map((value) => Buffer.from(JSON.stringify(value))),
       fc.constant(Buffer.alloc(100_000, '{"note":"')),
     )
-    const cookie = `km0_operator=${Buffer.from('{"id":"local:00000000-0000-0000-0000-000000000000","name":"Anna"}').toString('base64url')}`
     await fc.assert(
       fc.asyncProperty(fc.constantFrom(...COMMANDS), body, async (where, sent) => {
         const before = source.stored.length
         const answer = await fetch(`${url}${where}`, {
           method: 'POST',
-          headers: { 'content-type': 'application/json', origin: url, cookie },
+          headers: { 'content-type': 'application/json', origin: url },
           body: new Uint8Array(sent),
         })
         expect([200, 201, 400, 404, 409, 413]).toContain(answer.status)
@@ -245,7 +239,7 @@ describe('any HTTP request', () => {
   })
 
   it('that never ends takes bounded memory', async () => {
-    const head = `POST /api/operator HTTP/1.1\r\nHost: 127.0.0.1:${panel.port}\r\nOrigin: ${url}\r\nContent-Type: application/json\r\n`
+    const head = `POST /api/acknowledgements HTTP/1.1\r\nHost: 127.0.0.1:${panel.port}\r\nOrigin: ${url}\r\nContent-Type: application/json\r\n`
     const chunk = `10000\r\n${'x'.repeat(65_536)}\r\n`
     const answers = await Promise.all([
       raw(`${head}Transfer-Encoding: chunked\r\n\r\n${chunk.repeat(40)}`),

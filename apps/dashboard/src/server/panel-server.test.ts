@@ -7,6 +7,7 @@ import type { PanelEvent } from './panel-events.ts'
 import { type PanelServer, startPanelServer } from './panel-server.ts'
 import type { PanelSource } from './panel-source.ts'
 import { PanelState } from './panel-state.ts'
+import { sessionFor, type TestSignIn, testSignIn } from './sign-in/sessions.testbench.ts'
 
 const NOW = 1_789_380_000_000
 const point = (van: string, eventMs: number): PanelEvent => ({
@@ -60,6 +61,7 @@ class ToldSource implements PanelSource {
 }
 
 let source: ToldSource
+let signIn: TestSignIn
 let panel: PanelServer
 let url: string
 const sockets: Socket[] = []
@@ -68,7 +70,9 @@ const errors: unknown[] = []
 beforeEach(async () => {
   errors.length = 0
   source = new ToldSource()
+  signIn = testSignIn([], sessionFor('Marta', 'dispatcher'))
   panel = await startPanelServer({
+    signIn,
     host: '127.0.0.1',
     port: 0,
     allowedNames: [],
@@ -168,10 +172,19 @@ describe('the socket', () => {
           }),
       ),
     )
-    const cookie = (await post('/api/operator', { name: 'Marta' })).headers.get('set-cookie')?.split(';')[0] ?? ''
-    const answer = await post('/api/acknowledgements', { van: 'a', sinceMs: NOW, note: ' mine ' }, { cookie })
+    const answer = await post('/api/acknowledgements', { van: 'a', sinceMs: NOW, note: ' mine ' })
     expect(answer.status).toBe(201)
     expect(await answer.json()).toMatchObject({ van: 'a', note: 'mine', atMs: NOW, actor: { name: 'Marta', roles: ['dispatcher'] } })
+    expect(signIn.audited).toEqual([
+      {
+        atMs: NOW,
+        actorId: 'test:Marta',
+        actorName: 'Marta',
+        action: 'acknowledgements',
+        detail: `van: a, sinceMs: ${NOW}, note: mine`,
+        address: '127.0.0.1',
+      },
+    ])
     expect(await told).toEqual(['mine', 'mine'])
     expect(source.stored).toHaveLength(1)
   })
@@ -193,17 +206,17 @@ describe('the REST interface', () => {
     source.finish()
     source.give(point('a', NOW))
     const command = { van: 'a', sinceMs: NOW, note: '' }
-    const cookie = (await post('/api/operator', { name: 'Marta' })).headers.get('set-cookie')?.split(';')[0] ?? ''
     const refusals = [
-      [await post('/api/acknowledgements', command), 401],
-      [await post('/api/acknowledgements', { ...command, van: 'b' }, { cookie }), 404],
-      [await post('/api/acknowledgements', { ...command, sinceMs: 'x' }, { cookie }), 400],
-      [await post('/api/acknowledgements', { ...command, note: 'x'.repeat(501) }, { cookie }), 400],
-      [await post('/api/acknowledgements', { ...command, note: 'a\u0000b' }, { cookie }), 400],
-      [await post('/api/acknowledgements', '{', { cookie }), 400],
-      [await post('/api/acknowledgements', command, { cookie, origin: 'http://evil.example' }), 403],
-      [await post('/api/acknowledgements', 'x'.repeat(20_000), { cookie }), 413],
-      [await post('/api/operator', { name: '  ' }), 400],
+      [await post('/api/acknowledgements', command, { cookie: 'who=nobody' }), 401],
+      [await fetch(`${url}/api/panel`, { headers: { cookie: 'who=nobody' } }), 401],
+      [await post('/api/ledger', {}), 404],
+      [await post('/api/acknowledgements', { ...command, van: 'b' }), 404],
+      [await post('/api/acknowledgements', { ...command, sinceMs: 'x' }), 400],
+      [await post('/api/acknowledgements', { ...command, note: 'x'.repeat(501) }), 400],
+      [await post('/api/acknowledgements', { ...command, note: 'a\u0000b' }), 400],
+      [await post('/api/acknowledgements', '{'), 400],
+      [await post('/api/acknowledgements', command, { origin: 'http://evil.example' }), 403],
+      [await post('/api/acknowledgements', 'x'.repeat(20_000)), 413],
       [await fetch(`${url}/api/acknowledgements`), 405],
       [await fetch(`${url}/api/nothing`), 404],
       [await fetch(`${url}/api/trail`), 400],
@@ -221,8 +234,7 @@ describe('the REST interface', () => {
     source.finish()
     source.give(point('a', NOW))
     source.storeIsAway = true
-    const cookie = (await post('/api/operator', { name: 'Marta' })).headers.get('set-cookie')?.split(';')[0] ?? ''
-    const answer = await post('/api/acknowledgements', { van: 'a', sinceMs: NOW, note: '' }, { cookie })
+    const answer = await post('/api/acknowledgements', { van: 'a', sinceMs: NOW, note: '' })
     expect(answer.status).toBe(503)
     expect((await answer.json()).hint).toMatch(/Nothing was stored/)
     const panelNow = (await (await fetch(`${url}/api/panel`)).json()) as PanelSnapshot
@@ -241,16 +253,6 @@ describe('the REST interface', () => {
         [2.8, 42, NOW],
       ],
     })
-  })
-
-  test('the operator is who the cookie says, and keeps the identity when the name changes', async () => {
-    const first = await post('/api/operator', { name: 'Marta' })
-    const cookie = first.headers.get('set-cookie')?.split(';')[0] ?? ''
-    const { operator } = await first.json()
-    expect((await (await fetch(`${url}/api/operator`, { headers: { cookie } })).json()).operator).toEqual(operator)
-    const renamed = await (await post('/api/operator', { name: 'Marta P.' }, { cookie })).json()
-    expect(renamed.operator).toEqual({ ...operator, name: 'Marta P.' })
-    expect((await (await fetch(`${url}/api/operator`)).json()).operator).toBeNull()
   })
 
   test('metrics, pages, and the headers that keep strangers out', async () => {

@@ -11,8 +11,13 @@ import { PanelHub, type PanelSockets } from './panel-hub.ts'
 import type { PanelSource } from './panel-source.ts'
 import type { PanelState } from './panel-state.ts'
 import { ProgramsHealth } from './programs-health.ts'
-import { createRest, type Routes, sessionOf } from './rest.ts'
+import { createRest, type Routes } from './rest.ts'
 import { securityHeaders } from './security-headers.ts'
+import { addressOf } from './sign-in/address.ts'
+import { Door, type DoorOptions } from './sign-in/door.ts'
+import { PageGuard } from './sign-in/page-guard.ts'
+import { keepSession, type Sessions } from './sign-in/session.ts'
+import { SocketGuard, type SocketGuardOptions } from './sign-in/socket-guard.ts'
 
 /** What a browser may send on a socket: one word. */
 const SOCKET_MAX_BYTES = 4_096
@@ -36,13 +41,29 @@ export interface PanelServerOptions {
   /** Health addresses of the platform's other programs, by name. */
   readonly programs?: ReadonlyMap<string, string>
   readonly extensions?: readonly PanelExtension[]
-  /** The customer's own map style; null for the one that the panel brings. */
+  readonly signIn: PanelSignIn
+  /** Address of what the customer brings to the map; null for none, and then nothing may be loaded from elsewhere. */
   readonly mapStyleUrl: string | null
   /** Makes what answers everything that is neither /api nor the socket. */
   readonly pages: (server: Server) => Promise<(request: IncomingMessage, response: ServerResponse) => Promise<void>>
   readonly onError: (error: unknown, what: string) => void
   readonly machineNowMs?: () => number
 }
+
+/** How people, screens and programs come in. */
+export interface PanelSignIn {
+  readonly sessions: Sessions
+  readonly audit: DoorOptions['audit']
+  /** Requests a minute that one token may make. Default 600. */
+  readonly tokenRequestsPerMinute?: number
+  /** How often the sessions of open sockets are looked at. Default 5 s. */
+  readonly socketCheckMs?: number
+  /** A proxy of ours stands in front: the last address of X-Forwarded-For is the sender's. */
+  readonly behindProxy?: boolean
+}
+
+const TOKEN_REQUESTS_PER_MINUTE = 600
+const SOCKET_CHECK_MS = 5_000
 
 export interface PanelServer {
   readonly port: number
@@ -52,7 +73,7 @@ export interface PanelServer {
 /** One process, one port: pages, REST and the socket. Resolves when it listens; what is stored may still be on its way. */
 export async function startPanelServer(options: PanelServerOptions): Promise<PanelServer> {
   const machineNowMs = options.machineNowMs ?? Date.now
-  const { state, extensions = [] } = options
+  const { state, extensions = [], signIn } = options
   const startedMs = performance.now()
   let loaded = false
 
@@ -61,11 +82,18 @@ export async function startPanelServer(options: PanelServerOptions): Promise<Pan
     serveClient: false,
     maxHttpBufferSize: SOCKET_MAX_BYTES,
     perMessageDeflate: { threshold: 16_384 },
-    allowRequest: (request, decide) => decide(null, isOurs(request, options.allowedNames)),
+    allowRequest: (request, decide) => {
+      admit(request, options).then(
+        (isOurs) => decide(null, isOurs),
+        () => decide('nobody knows who is signed in', false),
+      )
+    },
   })
-  sockets.use((socket, next) => {
-    socket.data.scope = sessionOf(socket.request).scope
-    next()
+  const guard = new SocketGuard({
+    sockets: sockets as unknown as SocketGuardOptions['sockets'],
+    sessions: signIn.sessions,
+    nowMs: machineNowMs,
+    everyMs: signIn.socketCheckMs ?? SOCKET_CHECK_MS,
   })
   const programs = new ProgramsHealth(options.programs ?? new Map())
   state.explainWith((partitions, whole) =>
@@ -78,7 +106,17 @@ export async function startPanelServer(options: PanelServerOptions): Promise<Pan
   )
   const hub = new PanelHub({ state, sockets, machineNowMs })
   const counted = instruments(options.metrics, state, hub, machineNowMs)
+  const door = new Door({
+    sessions: signIn.sessions,
+    audit: signIn.audit,
+    nowMs: machineNowMs,
+    addressOf: (request) => addressOf(request, signIn.behindProxy ?? false),
+    tokenRequestsPerMinute: signIn.tokenRequestsPerMinute ?? TOKEN_REQUESTS_PER_MINUTE,
+    onError: options.onError,
+  })
+  const pageGuard = new PageGuard(signIn.sessions)
   const rest = createRest({
+    door,
     state,
     machineNowMs,
     health: () =>
@@ -125,10 +163,12 @@ export async function startPanelServer(options: PanelServerOptions): Promise<Pan
       response.end(`${error.message}. ${error.hint}\n`)
       return
     }
-    if (!(await rest(request, response))) await pages(request, response)
+    if (await rest(request, response)) return
+    if (await pageGuard.mayPass(request, response)) await pages(request, response)
   }
 
   hub.start()
+  guard.start()
   for (const extension of extensions) extension.attach?.(sockets)
   programs.start()
   await listen(server, options.host, options.port)
@@ -147,6 +187,7 @@ export async function startPanelServer(options: PanelServerOptions): Promise<Pan
     port: (server.address() as AddressInfo).port,
     close: async () => {
       hub.stop()
+      guard.stop()
       for (const extension of extensions) extension.stop?.()
       programs.stop()
       await options.source.stop()
@@ -157,16 +198,20 @@ export async function startPanelServer(options: PanelServerOptions): Promise<Pan
   }
 }
 
-/** A socket is as good as a read of everything, so a page elsewhere may not open one. */
-function isOurs(request: IncomingMessage, allowedNames: readonly string[]): boolean {
+/**
+ * A socket is as good as a read of everything, so a page elsewhere may not open one. Whose it is, is found out here, once for all namespaces:
+ * the guard refuses it there, where it can be said why. Rejects while nobody knows.
+ */
+async function admit(request: IncomingMessage, options: PanelServerOptions): Promise<boolean> {
   try {
-    checkHost(request.headers, allowedNames)
+    checkHost(request.headers, options.allowedNames)
     // Programs that are no browser send no Origin; a browser always does when the page is elsewhere.
     if (request.headers.origin !== undefined) checkOrigin(request.headers)
-    return true
   } catch {
     return false
   }
+  keepSession(request, await options.signIn.sessions.find(request.headers))
+  return true
 }
 
 function instruments(metrics: Registry, state: PanelState, hub: PanelHub, machineNowMs: () => number): Counter<'kind' | 'news'> {

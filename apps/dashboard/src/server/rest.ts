@@ -1,19 +1,11 @@
-import { randomUUID } from 'node:crypto'
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import {
-  type AcknowledgementView,
-  type Actor,
-  EVERYTHING,
-  type HealthReport,
-  type PanelError,
-  type Scope,
-  type TrailPoint,
-} from '@km0/contracts'
+import type { AcknowledgementView, HealthReport, PanelError, Scope, TrailPoint } from '@km0/contracts'
 import { z } from 'zod'
-import { checkOrigin, Refusal, readBody } from './guard.ts'
-import { localOperator, operatorCookie, operatorName, readOperator } from './operator.ts'
+import { Refusal, readBody } from './guard.ts'
 import type { PanelSource } from './panel-source.ts'
 import type { PanelState } from './panel-state.ts'
+import type { Door } from './sign-in/door.ts'
+import { sessionOf } from './sign-in/session.ts'
 import { TRAIL_MS } from './trails.ts'
 
 export const NOTE_MAX_CHARACTERS = 500
@@ -31,9 +23,10 @@ const acknowledgementBody = z.strictObject({
   sinceMs: z.number().int().min(0).max(4_102_444_800_000),
   note: noteText,
 })
-const operatorBody = z.strictObject({ name: operatorName })
 
 export interface RestOptions {
+  /** Passed by every request. */
+  readonly door: Pick<Door, 'enter' | 'note'>
   readonly state: PanelState
   readonly machineNowMs: () => number
   readonly health: () => HealthReport
@@ -46,25 +39,17 @@ export interface RestOptions {
   readonly routes?: Routes
 }
 
-/** Who asks, and what they may see. Until sign-in everybody sees everything. */
-export function sessionOf(request: IncomingMessage): { readonly scope: Scope; readonly operator: Actor | null } {
-  return { scope: EVERYTHING, operator: readOperator(request.headers.cookie) }
-}
+export { requireEverything, requireRole, sessionOf } from './sign-in/session.ts'
 
-/** Throws a Refusal unless who asks may see everything: `what` is of all vans. */
-export function requireEverything(request: IncomingMessage, what: string): void {
-  if (sessionOf(request).scope.kind !== 'all') throw new Refusal(403, `${what} of all vans`, 'Ask somebody who sees all depots.')
-}
-
-/** Where every program of the platform answers. */
-const OPERATIONS: ReadonlySet<string> = new Set(['/health', '/metrics'])
+/** Where every program of the platform answers, and where a wall screen comes in. */
+const BESIDES_API: ReadonlySet<string> = new Set(['/health', '/metrics', '/paret'])
 
 export type Handler = (request: IncomingMessage, response: ServerResponse, url: URL) => Promise<void> | void
 
 /** What is answered, by path and method. */
 export type Routes = ReadonlyMap<string, Readonly<Record<string, Handler>>>
 
-/** Answers /api/… and /metrics; resolves to false for any other path, which is then the pages'. */
+/** Answers /api/…, /health, /metrics and /paret; resolves to false for any other path, which is then the pages'. */
 export function createRest(options: RestOptions): (request: IncomingMessage, response: ServerResponse) => Promise<boolean> {
   const routes = routesOf(options)
   return async (request, response) => {
@@ -75,7 +60,7 @@ export function createRest(options: RestOptions): (request: IncomingMessage, res
       return true
     }
     const url = new URL(path, 'http://panel')
-    if (!url.pathname.startsWith('/api/') && !OPERATIONS.has(url.pathname)) return false
+    if (!url.pathname.startsWith('/api/') && !BESIDES_API.has(url.pathname)) return false
     try {
       const methods = routes.get(url.pathname)
       if (methods === undefined) throw new Refusal(404, `there is no ${url.pathname}`, `Here are: ${[...routes.keys()].join(', ')}.`)
@@ -84,8 +69,9 @@ export function createRest(options: RestOptions): (request: IncomingMessage, res
         response.setHeader('allow', Object.keys(methods).join(', '))
         throw new Refusal(405, `${request.method} is not possible here`, `Possible: ${Object.keys(methods).join(', ')}.`)
       }
-      if (request.method !== 'GET') checkOrigin(request.headers)
+      await options.door.enter(request, response, url.pathname)
       await handler(request, response, url)
+      await options.door.note(request, response, url.pathname)
     } catch (error) {
       answerError(request, response, error)
       if (!(error instanceof Refusal)) throw error
@@ -98,18 +84,11 @@ function routesOf(options: RestOptions): Map<string, Readonly<Record<string, Han
   const { state } = options
   const acknowledge: Handler = async (request, response) => {
     const { scope, operator } = sessionOf(request)
-    if (operator === null) throw new Refusal(401, 'nobody has said who they are', 'POST /api/operator {"name":"…"} first.')
     const command = await readBody(request, acknowledgementBody)
     if (!state.isKnown(command.van) || !state.mayPassVan(scope, command.van)) throw unknownVan(command.van)
     const view: AcknowledgementView = { ...command, actor: operator, atMs: state.nowMs(options.machineNowMs()) }
     if (!(await options.acknowledge(scope, view))) throw unknownVan(command.van)
     json(response, 201, view)
-  }
-  const setOperator: Handler = async (request, response) => {
-    const { name } = await readBody(request, operatorBody)
-    const operator = localOperator(sessionOf(request).operator?.id ?? `local:${randomUUID()}`, name)
-    response.setHeader('set-cookie', operatorCookie(operator))
-    json(response, 200, { operator })
   }
   const trail: Handler = async (request, response, url) => {
     const van = url.searchParams.get('van')
@@ -133,7 +112,6 @@ function routesOf(options: RestOptions): Map<string, Readonly<Record<string, Han
     ['/api/health', { GET: health }],
     ['/api/panel', { GET: (request, response) => json(response, 200, state.snapshot(sessionOf(request).scope, options.machineNowMs())) }],
     ['/api/trail', { GET: trail }],
-    ['/api/operator', { GET: (request, response) => json(response, 200, { operator: sessionOf(request).operator }), POST: setOperator }],
     ['/api/acknowledgements', { POST: acknowledge }],
     ['/metrics', { GET: metrics }],
     ...(options.routes ?? []),

@@ -3,7 +3,6 @@ import { Readable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { BODY_MAX_BYTES, checkHost, checkOrigin, Refusal, readBody } from './guard.ts'
-import { localOperator, operatorCookie, readOperator } from './operator.ts'
 import { panelHealth, QUIET_START_MS } from './panel-health.ts'
 import { placesOf } from './places.ts'
 import { roomOf } from './scope.ts'
@@ -64,36 +63,6 @@ describe('guard', () => {
     await expect(readBody(request('{"name":1}'), z.object({ name: z.string() }))).rejects.toMatchObject({
       hint: expect.stringContaining('name:'),
     })
-  })
-})
-
-describe('the local operator', () => {
-  const id = 'local:01234567-89ab-cdef-0123-456789abcdef'
-
-  test('comes back from its cookie', () => {
-    const cookie = operatorCookie(localOperator(id, 'Núria; Güell='))
-    expect(cookie).toMatch(/HttpOnly; SameSite=Strict/)
-    expect(readOperator(`km0_theme=dark; ${cookie.split(';')[0]}; other=1`)).toEqual({ id, name: 'Núria; Güell=', roles: ['dispatcher'] })
-  })
-
-  test('nobody comes from a missing, damaged or made-up cookie', () => {
-    const made = (value: unknown) => `km0_operator=${Buffer.from(JSON.stringify(value)).toString('base64url')}`
-    for (const header of [
-      undefined,
-      '',
-      'km0_operator=',
-      'km0_operator=%%%',
-      'km0_operator=e30',
-      made({ id: 'admin', name: 'x' }),
-      made({ id, name: ' ' }),
-    ]) {
-      expect(readOperator(header)).toBeNull()
-    }
-  })
-
-  test('roles are not read from the cookie', () => {
-    const text = Buffer.from(JSON.stringify({ id, name: 'x', roles: ['admin'] })).toString('base64url')
-    expect(readOperator(`km0_operator=${text}`)?.roles).toEqual(['dispatcher'])
   })
 })
 

@@ -1,4 +1,4 @@
-import type { PersonRole, Scope, UserView } from '@km0/contracts'
+import { EVERYTHING, type PersonRole, type Scope, type UserView } from '@km0/contracts'
 import type { Pool } from '../pool.ts'
 
 /** A user as the store has them. */
@@ -45,12 +45,12 @@ export async function findUser(pool: Pool, by: { readonly id: string } | { reado
   return row === undefined ? null : viewOf(row)
 }
 
-/** Adds a user; null when the e-mail address is taken. */
+/** Adds a user; null when the e-mail address is taken. An administrator sees everything, whatever is said. */
 export async function addUser(pool: Pool, user: UserRights & { readonly id: string; readonly email: string }): Promise<UserView | null> {
   const rows = await pool.query(
     `insert into km0.sign_in_user (id, name, email, role, all_vans, depots, markets) values ($1, $2, lower($3), $4, $5, $6, $7)
      on conflict (email) do nothing returning id`,
-    [user.id, user.name, user.email, user.role, ...scopeValues(user.scope)],
+    [user.id, user.name, user.email, user.role, ...scopeValues(user.role === 'administrator' ? EVERYTHING : user.scope)],
   )
   return rows.length === 0 ? null : findUser(pool, { id: user.id })
 }
@@ -68,7 +68,7 @@ export async function changeUser(
     .transaction('begin', async (client) => {
       await client.query('lock table km0.sign_in_user in share row exclusive mode')
       const { rowCount } = await client.query(
-        `update km0.sign_in_user set name = coalesce($2, name), role = coalesce($3, role), all_vans = coalesce($4, all_vans),
+        `update km0.sign_in_user set name = coalesce($2, name), role = coalesce($3, role), all_vans = coalesce($3, role) = 'administrator' or coalesce($4, all_vans),
          depots = coalesce($5, depots), markets = coalesce($6, markets), revoked_at_ms = case when $7 then $8 else revoked_at_ms end,
          updated_at = now() where id = $1`,
         [

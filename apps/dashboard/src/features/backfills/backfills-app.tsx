@@ -67,16 +67,13 @@ export function BackfillsApp(props: { readonly brand: ReactNode; readonly theme:
           {place.kind === 'preview' && (
             <PreviewCard
               request={place.request}
-              operator={operator}
               onRun={(id) => {
                 go({ kind: 'version', id })
                 live.refresh()
               }}
             />
           )}
-          {place.kind === 'version' && (
-            <VersionView key={place.id} id={place.id} operator={operator} theme={theme} onChanged={live.refresh} />
-          )}
+          {place.kind === 'version' && <VersionView key={place.id} id={place.id} theme={theme} onChanged={live.refresh} />}
         </div>
       </main>
     </div>

@@ -3,20 +3,18 @@
 import { useTranslations } from 'next-intl'
 import { type FormEvent, useEffect, useId, useState } from 'react'
 import { postJson } from '../operator/post-json.ts'
-import type { OperatorHandle } from '../operator/use-operator.ts'
 import { Dialog } from '../shell/dialog.tsx'
 import form from '../shell/form.module.css'
 
 /** A worker may have a queue before it. */
 const TIMEOUT_MS = 65_000
 
-/** Asks why, and the first time who, then sends the command; stays open and says so when it is refused. */
+/** Asks why, then sends the command; stays open and says so when it is refused. */
 export function CommandDialog<Value>(props: {
   readonly open: boolean
   readonly title: string
   readonly lead: string
   readonly action: string
-  readonly operator: OperatorHandle
   readonly path: string
   readonly body: (reason: string) => unknown
   readonly onDone: (value: Value) => void
@@ -26,7 +24,7 @@ export function CommandDialog<Value>(props: {
   const id = useId()
   const [sending, setSending] = useState(false)
   const [failure, setFailure] = useState<string | null>(null)
-  const { operator, open } = props
+  const { open } = props
   useEffect(() => {
     if (open) setFailure(null)
   }, [open])
@@ -42,10 +40,6 @@ export function CommandDialog<Value>(props: {
   }
   /** Why it was refused; null when it was not. */
   const send = async (given: FormData): Promise<string | null> => {
-    if (operator.operator === null) {
-      const named = await operator.setName(String(given.get('name') ?? ''))
-      if (!named.ok) return named.reason ?? t('acknowledge.offline')
-    }
     const answer = await postJson<Value>(props.path, props.body(String(given.get('reason') ?? '')), TIMEOUT_MS)
     if (!answer.ok) return answer.reason ?? t('acknowledge.offline')
     props.onClose()
@@ -56,12 +50,6 @@ export function CommandDialog<Value>(props: {
     <Dialog open={open} title={props.title} onClose={props.onClose}>
       <form className={form.form} onSubmit={(event) => void submit(event)}>
         <p className={form.lead}>{props.lead}</p>
-        {operator.operator === null && (
-          <label className={form.field} htmlFor={`${id}-name`}>
-            <span>{t('operator.title')}</span>
-            <input id={`${id}-name`} name="name" autoComplete="name" required maxLength={60} />
-          </label>
-        )}
         <label className={form.field} htmlFor={`${id}-reason`}>
           <span>
             {t('backfills.reason')} <small>({t('acknowledge.optional')})</small>

@@ -4,7 +4,6 @@ import type { BackfillPreview, BackfillRequest, HoursOfOwner } from '@km0/contra
 import { useFormatter, useTranslations } from 'next-intl'
 import { useState } from 'react'
 import { DAY_AND_CLOCK } from '../feed/time-formats.ts'
-import type { OperatorHandle } from '../operator/use-operator.ts'
 import card from '../shell/card.module.css'
 import form from '../shell/form.module.css'
 import { EmptyState, LoadingRows } from '../shell/list-state.tsx'
@@ -15,11 +14,7 @@ import { useRangeText } from './range-text.tsx'
 import { usePreview } from './use-preview.ts'
 
 /** What a backfill would do, before it is run. */
-export function PreviewCard(props: {
-  readonly request: BackfillRequest
-  readonly operator: OperatorHandle
-  readonly onRun: (id: number) => void
-}) {
+export function PreviewCard(props: { readonly request: BackfillRequest; readonly onRun: (id: number) => void }) {
   const t = useTranslations()
   const rangeText = useRangeText()
   const [round, setRound] = useState(0)
@@ -32,7 +27,7 @@ export function PreviewCard(props: {
       </header>
       {state === 'asking' && <LoadingRows rows={5} />}
       {state === 'failed' && <EmptyState kind="error" title={t('backfills.previewFailed')} hint={reason ?? t('error.hint')} />}
-      {preview !== null && <Preview preview={preview} operator={props.operator} onRun={props.onRun} />}
+      {preview !== null && <Preview preview={preview} onRun={props.onRun} />}
       {state !== 'asking' && (
         <p className={styles.again}>
           <button type="button" className={form.quiet} onClick={() => setRound(round + 1)}>
@@ -44,15 +39,7 @@ export function PreviewCard(props: {
   )
 }
 
-function Preview({
-  preview,
-  operator,
-  onRun,
-}: {
-  readonly preview: BackfillPreview
-  readonly operator: OperatorHandle
-  readonly onRun: (id: number) => void
-}) {
+function Preview({ preview, onRun }: { readonly preview: BackfillPreview; readonly onRun: (id: number) => void }) {
   const t = useTranslations('backfills')
   const format = useFormatter()
   const [asking, setAsking] = useState(false)
@@ -104,7 +91,6 @@ function Preview({
         title={t('runTitle')}
         lead={t('runLead')}
         action={t('run')}
-        operator={operator}
         path="/api/backfills"
         body={(reason) => ({ request: preview.request, reason })}
         onDone={(answer: { readonly version: number }) => onRun(answer.version)}

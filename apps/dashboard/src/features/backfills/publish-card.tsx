@@ -4,22 +4,13 @@ import type { BackfillOneView } from '@km0/contracts/backfill-panel'
 import { useFormatter, useTranslations } from 'next-intl'
 import { useState } from 'react'
 import { DAY_AND_CLOCK } from '../feed/time-formats.ts'
-import type { OperatorHandle } from '../operator/use-operator.ts'
 import card from '../shell/card.module.css'
 import form from '../shell/form.module.css'
 import styles from './backfills.module.css'
 import { CommandDialog } from './command-dialog.tsx'
 
 /** What of a version is served, and the two commands: publish it, or go back to what was served before. */
-export function PublishCard({
-  view,
-  operator,
-  onChanged,
-}: {
-  readonly view: BackfillOneView
-  readonly operator: OperatorHandle
-  readonly onChanged: () => void
-}) {
+export function PublishCard({ view, onChanged }: { readonly view: BackfillOneView; readonly onChanged: () => void }) {
   const t = useTranslations('backfills')
   const format = useFormatter()
   const [asking, setAsking] = useState<'publish' | 'rollback' | null>(null)
@@ -68,7 +59,6 @@ export function PublishCard({
         title={t('publishTitle', { version: backfill.id })}
         lead={t('publishLead')}
         action={t('publish')}
-        operator={operator}
         path="/api/backfills/publish"
         body={(reason) => ({ id: backfill.id, reason })}
         onDone={onChanged}
@@ -79,7 +69,6 @@ export function PublishCard({
         title={t('rollbackTitle', { version: backfill.id })}
         lead={t('rollbackLead')}
         action={t('rollback')}
-        operator={operator}
         path="/api/backfills/rollback"
         body={(reason) => ({ publication: standing?.id ?? 0, reason })}
         onDone={onChanged}

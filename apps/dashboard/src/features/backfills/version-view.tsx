@@ -5,7 +5,6 @@ import { useFormatter, useTranslations } from 'next-intl'
 import { useState } from 'react'
 import { DAY_AND_CLOCK } from '../feed/time-formats.ts'
 import { postJson } from '../operator/post-json.ts'
-import type { OperatorHandle } from '../operator/use-operator.ts'
 import card from '../shell/card.module.css'
 import form from '../shell/form.module.css'
 import { EmptyState, LoadingRows } from '../shell/list-state.tsx'
@@ -23,7 +22,6 @@ const QUIET_EVERY_MS = 15_000
 /** One version: how it is computed, what it changes, publish and roll back. */
 export function VersionView(props: {
   readonly id: number
-  readonly operator: OperatorHandle
   readonly theme: Theme
   /** Something was stored that the lists show too. */
   readonly onChanged: () => void
@@ -58,7 +56,7 @@ export function VersionView(props: {
   return (
     <>
       <RunCard view={view} onChanged={changed} />
-      {isReady && <PublishCard view={view} operator={props.operator} onChanged={changed} />}
+      {isReady && <PublishCard view={view} onChanged={changed} />}
       {isReady && <DifferenceCard difference={difference} request={view.backfill.request} version={props.id} theme={props.theme} />}
     </>
   )

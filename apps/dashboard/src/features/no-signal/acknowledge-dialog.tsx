@@ -4,15 +4,10 @@ import type { AcknowledgementCommand, AcknowledgementView } from '@km0/contracts
 import { useTranslations } from 'next-intl'
 import { AcknowledgeForm } from '../operator/acknowledge-form.tsx'
 import { postJson } from '../operator/post-json.ts'
-import type { OperatorHandle } from '../operator/use-operator.ts'
 import type { NoSignalRow } from './prepare-no-signal.ts'
 
 /** Takes a silence on. */
-export function AcknowledgeDialog(props: {
-  readonly row: NoSignalRow | null
-  readonly operator: OperatorHandle
-  readonly onClose: () => void
-}) {
+export function AcknowledgeDialog(props: { readonly row: NoSignalRow | null; readonly onClose: () => void }) {
   const t = useTranslations('acknowledge')
   const { row } = props
   const sinceMs = row?.van.sinceMs ?? null
@@ -22,7 +17,6 @@ export function AcknowledgeDialog(props: {
       title={t('title', { van: row?.van.name ?? '' })}
       lead={t('lead')}
       notePlaceholder={t('notePlaceholder')}
-      operator={props.operator}
       onClose={props.onClose}
       send={row === null || sinceMs === null ? null : (note) => acknowledge({ van: row.key, sinceMs, note })}
     />

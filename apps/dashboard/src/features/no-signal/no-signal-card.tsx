@@ -4,7 +4,6 @@ import type { OutageSpan } from '@km0/contracts/panel'
 import { useFormatter, useTranslations } from 'next-intl'
 import { useState } from 'react'
 import { CLOCK } from '../feed/time-formats.ts'
-import type { OperatorHandle } from '../operator/use-operator.ts'
 import card from '../shell/card.module.css'
 import { EmptyState, type ListStatus, LoadingRows } from '../shell/list-state.tsx'
 import { StateIcon } from '../shell/state-icon.tsx'
@@ -26,7 +25,6 @@ export interface NoSignalCardProps {
   readonly nowMs: number
   readonly selected: string | null
   readonly onSelect: (van: string) => void
-  readonly operator: OperatorHandle
 }
 
 export function NoSignalCard(props: NoSignalCardProps) {
@@ -73,7 +71,7 @@ export function NoSignalCard(props: NoSignalCardProps) {
         </div>
       )}
       <OurOutages spans={props.outages} nowMs={props.nowMs} />
-      <AcknowledgeDialog row={acknowledging} operator={props.operator} onClose={() => setAcknowledging(null)} />
+      <AcknowledgeDialog row={acknowledging} onClose={() => setAcknowledging(null)} />
     </section>
   )
 }

@@ -5,10 +5,9 @@ import { type FormEvent, useEffect, useId, useState } from 'react'
 import { Dialog } from '../shell/dialog.tsx'
 import form from '../shell/form.module.css'
 import type { Answer } from './post-json.ts'
-import type { OperatorHandle } from './use-operator.ts'
 
 /**
- * The dialog in which somebody takes something on: a note for everybody, and the first time the name of who writes it. It is open while
+ * The dialog in which somebody takes something on: a note for everybody. It is open while
  * `subject` is not null; each subject begins afresh. `send` stores the note; the dialog closes when it is stored and says why when it is not.
  */
 export function AcknowledgeForm(props: {
@@ -16,7 +15,6 @@ export function AcknowledgeForm(props: {
   readonly title: string
   readonly lead: string
   readonly notePlaceholder: string
-  readonly operator: OperatorHandle
   /** null while there is nothing that could be sent. */
   readonly send: ((note: string) => Promise<Answer<unknown>>) | null
   readonly onClose: () => void
@@ -25,7 +23,7 @@ export function AcknowledgeForm(props: {
   const id = useId()
   const [sending, setSending] = useState(false)
   const [failure, setFailure] = useState<string | null>(null)
-  const { subject, operator, send } = props
+  const { subject, send } = props
   // biome-ignore lint/correctness/useExhaustiveDependencies: each subject begins afresh
   useEffect(() => {
     setSending(false)
@@ -38,10 +36,6 @@ export function AcknowledgeForm(props: {
     const given = new FormData(event.currentTarget)
     setSending(true)
     setFailure(null)
-    if (operator.operator === null) {
-      const named = await operator.setName(String(given.get('name') ?? ''))
-      if (!named.ok) return fail(named.reason)
-    }
     const answer = await send(String(given.get('note') ?? ''))
     if (!answer.ok) return fail(answer.reason)
     setSending(false)
@@ -55,12 +49,6 @@ export function AcknowledgeForm(props: {
     <Dialog open={subject !== null} title={props.title} onClose={props.onClose}>
       <form className={form.form} onSubmit={submit}>
         <p className={form.lead}>{props.lead}</p>
-        {operator.operator === null && (
-          <label className={form.field} htmlFor={`${id}-name`}>
-            <span>{t('operator.title')}</span>
-            <input id={`${id}-name`} name="name" autoComplete="name" required maxLength={60} />
-          </label>
-        )}
         <label className={form.field} htmlFor={`${id}-note`}>
           <span>
             {t('acknowledge.note')} <small>({t('acknowledge.optional')})</small>

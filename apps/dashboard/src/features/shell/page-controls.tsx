@@ -12,7 +12,7 @@ export function PageControls(props: { readonly operator: OperatorHandle; readonl
   const t = useTranslations('shell')
   return (
     <div className={styles.controls}>
-      <OperatorChip operator={props.operator} />
+      <OperatorChip />
       <button type="button" className={styles.button} aria-label={t('theme', { theme: props.theme })} onClick={props.onSwitchTheme}>
         <svg width="18" height="18" viewBox="0 0 18 18" aria-hidden="true">
           {props.theme === 'dark' ? (

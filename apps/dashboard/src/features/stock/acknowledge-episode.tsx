@@ -4,13 +4,11 @@ import type { StockAcknowledgementCommand, StockAcknowledgementView } from '@km0
 import { useTranslations } from 'next-intl'
 import { AcknowledgeForm } from '../operator/acknowledge-form.tsx'
 import { postJson } from '../operator/post-json.ts'
-import type { OperatorHandle } from '../operator/use-operator.ts'
 import type { EpisodeRow } from './prepare-stock.ts'
 
 /** Takes an episode on. It holds for the episode. */
 export function AcknowledgeEpisode(props: {
   readonly row: EpisodeRow | null
-  readonly operator: OperatorHandle
   readonly onClose: () => void
 }) {
   const t = useTranslations('stock')
@@ -21,7 +19,6 @@ export function AcknowledgeEpisode(props: {
       title={row === null ? '' : t('acknowledgeTitle', { product: row.episode.product, market: row.episode.market })}
       lead={t('acknowledgeLead')}
       notePlaceholder={t('notePlaceholder')}
-      operator={props.operator}
       onClose={props.onClose}
       send={row === null ? null : (note) => acknowledge(row, note)}
     />

@@ -2,7 +2,6 @@
 
 import { useTranslations } from 'next-intl'
 import { useState } from 'react'
-import type { OperatorHandle } from '../operator/use-operator.ts'
 import card from '../shell/card.module.css'
 import { EmptyState, type ListStatus, LoadingRows } from '../shell/list-state.tsx'
 import { useHeldRows } from '../shell/use-held-rows.ts'
@@ -14,7 +13,6 @@ import styles from './stock.module.css'
 export interface EpisodesCardProps {
   readonly lists: StockLists
   readonly status: ListStatus
-  readonly operator: OperatorHandle
   /** Changes when another list is asked for. */
   readonly version: string
   readonly endedShown: boolean
@@ -64,7 +62,7 @@ export function EpisodesCard(props: EpisodesCardProps) {
           )}
         </div>
       )}
-      <AcknowledgeEpisode row={acknowledging} operator={props.operator} onClose={() => setAcknowledging(null)} />
+      <AcknowledgeEpisode row={acknowledging} onClose={() => setAcknowledging(null)} />
     </section>
   )
 }

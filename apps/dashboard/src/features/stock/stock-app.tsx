@@ -46,7 +46,6 @@ export function StockApp(props: { readonly brand: ReactNode; readonly theme: The
         <EpisodesCard
           lists={lists}
           status={status}
-          operator={operator}
           version={market ?? ''}
           endedShown={endedShown}
           onEndedShown={setEndedShown}

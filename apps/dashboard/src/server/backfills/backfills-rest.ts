@@ -127,13 +127,12 @@ function command<Schema extends z.ZodType>(
   return async (request, response) => {
     requireEverything(request, 'backfills are')
     const { operator } = sessionOf(request)
-    if (operator === null) throw new Refusal(401, 'nobody has said who they are', 'POST /api/operator {"name":"…"} first.')
     const body = await readBody(request, schema)
     json(response, status, await refusing(() => work(body, operator)))
   }
 }
 
-/** Looks without changing anything, so it needs no name. */
+/** Looks without changing anything. */
 function preview({ queue }: BackfillsRestOptions): Handler {
   return async (request, response) => {
     requireEverything(request, 'backfills are')

@@ -3,6 +3,8 @@ import { Readable } from 'node:stream'
 import { LEDGER_MAX_SPAN_MS, type LedgerRunView } from '@km0/contracts'
 import { describe, expect, it } from 'vitest'
 import { Refusal } from '../guard.ts'
+import { keepSession } from '../sign-in/session.ts'
+import { sessionFor } from '../sign-in/sessions.testbench.ts'
 import { type LedgerRestOptions, ledgerRoutes } from './ledger-rest.ts'
 
 const NOW = 1_789_380_000_000
@@ -36,6 +38,7 @@ async function call(runs: Runs, method: 'GET' | 'POST', path: string, body?: unk
   const request = Object.assign(Readable.from(body === undefined ? [] : [Buffer.from(JSON.stringify(body))]), {
     headers: { 'content-type': 'application/json' },
   }) as unknown as IncomingMessage
+  keepSession(request, sessionFor('Marta'))
   const answer = { status: 0, value: null as unknown }
   const response = {
     writeHead: (status: number) => {
@@ -70,9 +73,9 @@ describe('the ledger over REST', () => {
     const runs = new Runs()
     expect((await call(runs, 'POST', '/api/ledger', {})).status).toBe(201)
     expect((await call(runs, 'POST', '/api/ledger', { fromMs: NOW - 5 * HOUR, toMs: NOW - HOUR })).status).toBe(201)
-    expect(runs.asked.map(({ fromMs, toMs, actor }) => [NOW - fromMs, NOW - toMs, actor])).toEqual([
-      [HOUR, 0, null],
-      [5 * HOUR, HOUR, null],
+    expect(runs.asked.map(({ fromMs, toMs, actor }) => [NOW - fromMs, NOW - toMs, (actor as { name: string }).name])).toEqual([
+      [HOUR, 0, 'Marta'],
+      [5 * HOUR, HOUR, 'Marta'],
     ])
   })
 

@@ -1,6 +1,5 @@
 import type { StockServing } from '@km0/serving'
 import type { PanelExtension } from '../panel-server.ts'
-import { sessionOf } from '../rest.ts'
 import { StockHub } from './stock-hub.ts'
 import { stockRoutes } from './stock-rest.ts'
 
@@ -12,7 +11,6 @@ export function stockExtension(
 ): PanelExtension {
   const hub = new StockHub({
     read: (scope, options) => serving.read(scope, options),
-    scopeOf: (socket) => sessionOf(socket.request).scope,
     nowMs,
     onTrouble,
   })

@@ -4,6 +4,7 @@ import type { Namespace, Server } from 'socket.io'
 import { roomOf } from '../scope.ts'
 import { StockState } from './stock-state.ts'
 
+/** The guard of the server gives each socket its scope. */
 type StockSockets = Namespace<StockPanelToServer, ServerToStockPanel, Record<string, never>, { scope: Scope }>
 
 /** How often the store is read while somebody looks. */
@@ -15,7 +16,6 @@ const ROWS = 2_000
 
 export interface StockHubOptions {
   readonly read: (scope: Scope, options: StockReadOptions) => Promise<StoredStock>
-  readonly scopeOf: (socket: { readonly request: import('node:http').IncomingMessage }) => Scope
   readonly nowMs: () => number
   readonly onTrouble: (error: unknown) => void
 }
@@ -44,10 +44,6 @@ export class StockHub {
   attach(server: Pick<Server, 'of'>): void {
     const sockets = server.of(STOCK_SOCKET) as StockSockets
     this.#sockets = sockets
-    sockets.use((socket, next) => {
-      socket.data.scope = this.#options.scopeOf(socket)
-      next()
-    })
     sockets.on('connection', (socket) => {
       const room = roomOf(socket.data.scope)
       const send = () => {

@@ -59,7 +59,6 @@ export function stockRoutes({ serving, nowMs, onStored }: StockRestOptions): Rou
       {
         POST: async (request, response) => {
           const { scope, operator } = sessionOf(request)
-          if (operator === null) throw new Refusal(401, 'nobody has said who they are', 'POST /api/operator {"name":"…"} first.')
           const command = await readBody(request, acknowledgementBody)
           const view: StockAcknowledgementView = { ...command, actor: operator, atMs: nowMs() }
           if (!(await serving.acknowledge(scope, view))) {

@@ -1,0 +1,82 @@
+import type { PersonRole } from '@km0/contracts'
+
+/** Who may ask: `open` is everybody, `any` whoever is signed in by a person's session, a wall screen's link or a token. */
+export type Needs = 'open' | 'any' | 'person' | PersonRole
+
+export interface Access {
+  readonly needs: Needs
+  /** `scoped`: the answer holds what the scope of whoever asks may see. `all`: only for those who see everything. `none`: it tells of no van. */
+  readonly vans: 'scoped' | 'all' | 'none'
+  /** A POST that changes nothing: not in the audit. */
+  readonly looks?: true
+}
+
+const scoped = (needs: Needs): Access => ({ needs, vans: 'scoped' })
+const all = (needs: Needs): Access => ({ needs, vans: 'all' })
+const none = (needs: Needs): Access => ({ needs, vans: 'none' })
+
+/**
+ * Who may call each route. It is checked at the door, before any handler. A route that is not here is for administrators alone, and
+ * access.test.ts fails; `scoped` ones are each tried there with somebody who may see one depot.
+ */
+export const ACCESS: Readonly<Record<string, Access>> = {
+  // Probes and Prometheus have no session; bind to loopback, or let the proxy in front keep these two.
+  'GET /health': none('open'),
+  'GET /metrics': none('open'),
+
+  'GET /api/session': none('open'),
+  'POST /api/session': none('open'),
+  'POST /api/session/renew': none('person'),
+  'POST /api/session/leave': none('person'),
+  'POST /api/session/password': none('person'),
+  'GET /paret': none('open'),
+
+  'GET /api/users': none('administrator'),
+  'POST /api/users': none('administrator'),
+  'POST /api/users/change': none('administrator'),
+  'POST /api/users/link': none('administrator'),
+  'POST /api/keys': none('administrator'),
+  'POST /api/keys/revoke': none('administrator'),
+  'GET /api/audit': none('administrator'),
+
+  'GET /api/health': none('any'),
+  'GET /api/panel': scoped('any'),
+  'GET /api/trail': scoped('any'),
+  'GET /api/outages': scoped('any'),
+  'POST /api/acknowledgements': scoped('dispatcher'),
+
+  'GET /api/register': scoped('any'),
+  'GET /api/register.csv': scoped('any'),
+  'POST /api/register/preview': { ...all('administrator'), looks: true },
+  'POST /api/register/import': all('administrator'),
+  'POST /api/register/van': all('administrator'),
+  'POST /api/mutes': scoped('dispatcher'),
+  'POST /api/mutes/lift': scoped('dispatcher'),
+  'GET /api/handover': scoped('any'),
+  'GET /api/distances/totals': scoped('any'),
+
+  'GET /api/stock': scoped('any'),
+  'GET /api/stock/history': scoped('any'),
+  'POST /api/stock/acknowledgements': scoped('dispatcher'),
+
+  'GET /api/days': scoped('any'),
+  'GET /api/days.csv': scoped('any'),
+  'GET /api/days/van': scoped('any'),
+
+  'GET /api/ledger': all('any'),
+  'POST /api/ledger': all('analyst'),
+  'POST /api/ledger/cancel': all('analyst'),
+
+  'GET /api/backfills': all('any'),
+  'GET /api/backfills/one': all('any'),
+  'GET /api/backfills/difference': all('any'),
+  'GET /api/backfills/track': all('any'),
+  'POST /api/backfills/preview': { ...all('analyst'), looks: true },
+  'POST /api/backfills': all('analyst'),
+  'POST /api/backfills/publish': all('analyst'),
+  'POST /api/backfills/rollback': all('analyst'),
+  'POST /api/backfills/cancel': all('analyst'),
+}
+
+/** Of a route that nobody declared. */
+export const UNDECLARED: Access = all('administrator')

@@ -1,0 +1,81 @@
+import { rmSync, writeFileSync } from 'node:fs'
+import type { SignIn } from '@km0/signin'
+import type { PanelExtension, PanelSignIn } from '../panel-server.ts'
+import { addressOf } from './address.ts'
+import { PanelSessions } from './panel-sessions.ts'
+import { type SignInRestOptions, signInRoutes } from './sign-in-rest.ts'
+import { usersRoutes } from './users-rest.ts'
+
+const RETRY_MS = 1_000
+const PRUNE_EVERY_MS = 3_600_000
+const DAY_MS = 86_400_000
+
+export interface SignInExtensionOptions {
+  readonly signIn: SignIn
+  readonly attempts: SignInRestOptions['attempts']
+  readonly tokenRequestsPerMinute: number
+  readonly behindProxy: boolean
+  /** Entries of the audit are kept so long. */
+  readonly auditDays: number
+  readonly onTrouble: (error: unknown, what: string) => void
+}
+
+/** Sign-in on the panel's server: what the server asks, and the routes. */
+export function signInExtension(options: SignInExtensionOptions): PanelExtension & { readonly panel: PanelSignIn } {
+  const { signIn, behindProxy } = options
+  const sessions = new PanelSessions({ signIn, nowMs: Date.now })
+  const common = { signIn, changed: () => sessions.changed(), nowMs: Date.now }
+  const audit: PanelSignIn['audit'] = (entry) => signIn.store.writeAudit(entry)
+  const prune = () =>
+    signIn.store
+      .dropAuditBefore(Date.now() - options.auditDays * DAY_MS)
+      .catch((error: unknown) => options.onTrouble(error, 'old entries of the audit could not be dropped'))
+  const timer = setInterval(() => void prune(), PRUNE_EVERY_MS)
+  return {
+    routes: new Map([
+      ...signInRoutes({
+        ...common,
+        audit,
+        attempts: options.attempts,
+        secureCookies: signIn.settings.secureCookies,
+        addressOf: (request) => addressOf(request, behindProxy),
+      }),
+      ...usersRoutes(common),
+    ]),
+    panel: { sessions, audit, behindProxy, tokenRequestsPerMinute: options.tokenRequestsPerMinute },
+    stop: () => clearInterval(timer),
+  }
+}
+
+/**
+ * Gives the first administrator a link, at each start until they have come in: says it, and writes it to a file that only our user reads. Waits for
+ * the store. Resolves to whether there was one to give.
+ */
+export async function giveFirstLink(options: {
+  readonly signIn: Pick<SignIn, 'firstLink'>
+  /** Address of the panel, without a slash at its end. */
+  readonly url: string
+  /** null for no file. */
+  readonly file: string | null
+  readonly say: (link: string) => void
+  readonly stopped: AbortSignal
+}): Promise<void> {
+  const { file, signIn } = options
+  for (;;) {
+    if (options.stopped.aborted) return
+    try {
+      const link = await signIn.firstLink()
+      if (link === null) {
+        if (file !== null) rmSync(file, { force: true })
+        return
+      }
+      const text = options.url + link.path
+      if (file !== null) writeFileSync(file, `${text}\n`, { mode: 0o600 })
+      options.say(text)
+      return
+    } catch {
+      // The store is away, or its tables are not there yet: health says so.
+      await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
+    }
+  }
+}
