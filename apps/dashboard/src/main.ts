@@ -3,13 +3,15 @@ import { fileURLToPath } from 'node:url'
 import { readPipelineSettings } from '@km0/contracts/pipeline-settings-file'
 import { QUEUES } from '@km0/contracts/queues'
 import { Counter, commonEnvironment, loadSettings, startProgram } from '@km0/runtime'
-import { openBackfills, openLedgerRuns, openNightRuns, openServing, openStockServing } from '@km0/serving'
+import { openBackfills, openDispatch, openLedgerRuns, openNightRuns, openServing, openStockServing } from '@km0/serving'
 import { SignIn, signInSettings } from '@km0/signin'
 import { openLog } from '@km0/transport'
 import { openQueue } from '@km0/transport/queue'
 import { z } from 'zod'
 import { backfillsRoutes } from './server/backfills/backfills-rest.ts'
 import { daysRoutes } from './server/days/days-rest.ts'
+import { dispatchExtension } from './server/dispatch/dispatch-extension.ts'
+import { dispatchEnvironment, dispatchLimits } from './server/dispatch/dispatch-settings.ts'
 import { ledgerRoutes } from './server/ledger/ledger-rest.ts'
 import { LogSource } from './server/log-source.ts'
 import { openPages } from './server/pages.ts'
@@ -44,6 +46,7 @@ const environment = commonEnvironment.extend({
     .describe('metres; vans that are silent within this distance of a silent one are told with it'),
   KM0_MAP_STYLE_URL: z.url().optional().describe("the customer's own map style; without it the offline map is drawn"),
   ...doorEnvironment,
+  ...dispatchEnvironment,
 })
 
 // The bundle lies in apps/dashboard/dist; pages and places are beside it.
@@ -73,6 +76,8 @@ const nights = openNightRuns({ ...storeOptions('-nights'), maxConnections: 1 })
 shutdown.add('store of nights', () => nights.close())
 const signIn = new SignIn({ ...storeOptions('-sign-in'), settings: signInSettings(settings) })
 shutdown.add('store of sign-in', () => signIn.close())
+const dispatch = openDispatch({ ...storeOptions('-dispatch'), maxConnections: 2 })
+shutdown.add('store of dispatch', () => dispatch.close())
 const queue = openQueue({
   redisUrl: settings.REDIS_URL,
   queue: QUEUES.backfills,
@@ -87,6 +92,7 @@ const state = new PanelState({
   clock: settings.KM0_CLOCK,
   placeOf,
   limits: { outageAfterMs: settings.KM0_OUTAGE_AFTER_MS, nearDistanceMm: settings.KM0_NEAR_DISTANCE_M * 1_000 },
+  dispatchLimits: dispatchLimits(settings),
 })
 const platformNowMs = () => state.nowMs(Date.now())
 const source = new LogSource({
@@ -122,6 +128,10 @@ startPanelServer({
     { routes: daysRoutes({ serving, nowMs: platformNowMs }) },
     { routes: backfillsRoutes({ backfills, serving, nights, queue, rules, nowMs: platformNowMs }) },
     { routes: ledgerRoutes({ runs: ledgers, platformNowMs }) },
+    dispatchExtension({
+      ...{ store: dispatch, state, limits: dispatchLimits(settings), nowMs: platformNowMs },
+      onTrouble: (error) => logger.warn({ err: error }, 'dispatch could not be read'),
+    }),
   ],
   metrics,
   programs: settings.KM0_PROGRAMS,

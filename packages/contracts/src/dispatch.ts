@@ -1,4 +1,4 @@
-import type { Actor } from './panel.ts'
+import type { Actor, Depot, RegisteredVan } from './panel.ts'
 
 /** What the panel's dispatch adds to the live picture: shifts, mutes, what is usual, and silences as they are stored. */
 
@@ -114,6 +114,17 @@ export const EMPTY_DISPATCH: DispatchView = {
 /** Kinds of registers that go in and out as CSV. */
 export const REGISTER_KINDS = ['depots', 'vans', 'markets', 'shifts'] as const
 export type RegisterKind = (typeof REGISTER_KINDS)[number]
+
+/** Answer of `GET /api/register`: what a scope may see of it. */
+export interface RegisterView {
+  readonly nowMs: number
+  /** Whoever asks may change it. */
+  readonly mayEdit: boolean
+  readonly depots: readonly Depot[]
+  readonly vans: readonly RegisteredVan[]
+  readonly markets: readonly Market[]
+  readonly shifts: readonly Shift[]
+}
 
 /** What importing a file would do, or did. */
 export type ImportView =

@@ -1,14 +1,17 @@
 'use client'
 
+import type { TravelTotalsView } from '@km0/contracts/dispatch'
 import { useFormatter, useTranslations } from 'next-intl'
 import { type KeyboardEvent, useMemo, useRef, useState } from 'react'
 import { CLOCK } from '../feed/time-formats.ts'
 import card from '../shell/card.module.css'
 import { EmptyState, type ListStatus, LoadingRows } from '../shell/list-state.tsx'
 import { useHeldRows } from '../shell/use-held-rows.ts'
+import { usePolled } from '../shell/use-polled.ts'
 import styles from './distance.module.css'
 import { DistanceRowView } from './distance-row.tsx'
-import { type DistanceTable, type Sort, type SortColumn, sortDistances } from './prepare-distances.ts'
+import { type DistanceRow, type DistanceTable, type Sort, type SortColumn, sortDistances } from './prepare-distances.ts'
+import { type Measure, prepareTotals, withTotals } from './prepare-totals.ts'
 
 export interface DistanceCardProps {
   readonly table: DistanceTable
@@ -18,6 +21,9 @@ export interface DistanceCardProps {
   readonly onSelect: (van: string) => void
 }
 
+const TOTALS_EVERY_MS = 60_000
+const MEASURES: readonly Measure[] = ['window', 'hour', 'day']
+
 const FIRST_DIRECTION = { van: 'ascending', place: 'ascending', distance: 'descending' } as const
 
 export function DistanceCard(props: DistanceCardProps) {
@@ -26,11 +32,19 @@ export function DistanceCard(props: DistanceCardProps) {
   const { table, status } = props
   const stale = status === 'stale' && props.sinceMs !== null
   const clock = (ms: number) => format.dateTime(ms, CLOCK)
+  const [measure, setMeasure] = useState<Measure>('window')
+  const totals = usePolled<TravelTotalsView>(measure === 'window' ? null : '/api/distances/totals', () => TOTALS_EVERY_MS)
+  const { view } = totals
+  const rows = useMemo(
+    () => (measure === 'window' ? table.rows : withTotals(table.rows, view === null ? new Map() : prepareTotals(view, measure))),
+    [measure, table.rows, view],
+  )
+  const totalMm = rows.reduce((sum, row) => sum + (row.distanceMm ?? 0), 0)
   return (
     <section className={card.card} aria-labelledby="distances-title">
       <header className={card.head}>
         <h2 id="distances-title">{t('distances.title')}</h2>
-        {table.window !== null && (
+        {table.window !== null && measure === 'window' && (
           <span className={styles.window} data-window-end={table.window.endMs}>
             {t('distances.window', { start: clock(table.window.startMs), end: clock(table.window.endMs) })}
           </span>
@@ -38,27 +52,51 @@ export function DistanceCard(props: DistanceCardProps) {
         <span className={card.aside} data-stale={stale} data-total={!stale}>
           {stale && props.sinceMs !== null
             ? t('noSignal.frozen', { time: clock(props.sinceMs) })
-            : table.window !== null && t('distances.total', { km: format.number(table.totalMm / 1e6, { maximumFractionDigits: 0 }) })}
+            : table.window !== null && t('distances.total', { km: format.number(totalMm / 1e6, { maximumFractionDigits: 0 }) })}
         </span>
       </header>
+      <fieldset className={styles.measures} aria-label={t('distances.measure')}>
+        {MEASURES.map((one) => (
+          <button key={one} type="button" aria-pressed={one === measure} onClick={() => setMeasure(one)}>
+            {t(`distances.measures.${one}`)}
+          </button>
+        ))}
+        {measure !== 'window' && (
+          <span className={styles.window} role="status">
+            {totals.line === 'failed'
+              ? t('error.title')
+              : view === null
+                ? t('distances.totalsLoading')
+                : measure === 'hour'
+                  ? t('distances.window', { start: clock(view.hourMs), end: clock(view.hourMs + 3_600_000) })
+                  : t('distances.window', { start: clock(view.dayMs), end: clock(view.nowMs) })}
+          </span>
+        )}
+      </fieldset>
       {status === 'loading' && <LoadingRows rows={8} />}
       {status === 'error' && <EmptyState kind="error" title={t('error.title')} hint={t('error.hint')} />}
       {(status === 'ready' || status === 'stale') &&
         (table.rows.length === 0 ? (
           <EmptyState kind="waiting" title={t('distances.emptyTitle')} hint={t('distances.empty')} />
         ) : (
-          <Rows {...props} />
+          <Rows rows={rows} measure={measure} selected={props.selected} onSelect={props.onSelect} />
         ))}
     </section>
   )
 }
 
-function Rows({ table, selected, onSelect }: DistanceCardProps) {
+function Rows(props: {
+  readonly rows: readonly DistanceRow[]
+  readonly measure: Measure
+  readonly selected: string | null
+  readonly onSelect: (van: string) => void
+}) {
+  const { rows: all, measure, selected, onSelect } = props
   const t = useTranslations('distances')
   const [sort, setSort] = useState<Sort>({ column: 'distance', direction: 'descending' })
-  const sorted = useMemo(() => sortDistances(table.rows, sort), [table.rows, sort])
-  const { rows, held, handlers } = useHeldRows(sorted, `${sort.column} ${sort.direction}`)
-  const maximum = useMemo(() => Math.max(1, ...table.rows.flatMap((row) => row.history.map((value) => value ?? 0))), [table.rows])
+  const sorted = useMemo(() => sortDistances(all, sort), [all, sort])
+  const { rows, held, handlers } = useHeldRows(sorted, `${sort.column} ${sort.direction} ${measure}`)
+  const maximum = useMemo(() => Math.max(1, ...all.flatMap((row) => row.history.map((value) => value ?? 0))), [all])
   const body = useRef<HTMLTableSectionElement>(null)
   const [active, setActive] = useState<string | null>(null)
   const stop = rows.some(({ row }) => row.key === active) ? active : (rows[0]?.row.key ?? null)

@@ -1,8 +1,9 @@
-import type { DistanceView } from '@km0/contracts'
+import { type DispatchView, type DistanceView, EMPTY_DISPATCH } from '@km0/contracts'
 import { describe, expect, test } from 'vitest'
 import type { Van } from '../van/prepare-fleet.ts'
 import { prepareDistances, type Sort, sortDistances } from './prepare-distances.ts'
 import { prepareSparkline } from './prepare-sparkline.ts'
+import { prepareTotals, withTotals } from './prepare-totals.ts'
 
 const NOW = 1_789_380_000_000
 const MINUTE = 60_000
@@ -21,6 +22,10 @@ const van = (name: string, place: string | null = 'Salt'): Van => ({
   outage: null,
   sinceMs: null,
   doubtful: false,
+  duty: 'open',
+  shift: null,
+  mute: null,
+  outside: false,
 })
 const window = (name: string, endMs: number, distanceMm: number): DistanceView => ({
   van: name,
@@ -102,5 +107,53 @@ describe('the sparkline', () => {
 
   test('a value above the maximum stays in the box', () => {
     expect(prepareSparkline([0, 99], 10, 44, 24).last).toEqual([42, 2])
+  })
+})
+
+describe('stopped and deviated', () => {
+  const usual = { fromMs: NOW - 5 * MINUTE, toMs: NOW + 55 * MINUTE, vans: [{ van: 'a', p99Mm: 2_000_000, windows: 240 }] }
+  const rowOf = (over: Partial<DistanceView>, dispatch: Partial<DispatchView> = {}, of: Partial<Van> = {}) =>
+    prepareDistances([{ ...van('a'), ...of }], new Map([['a', [{ ...window('a', NOW, 2_000_001), ...over }]]]), {
+      ...EMPTY_DISPATCH,
+      usual,
+      ...dispatch,
+    }).rows[0]
+
+  test('stopped is a displacement under 50 m with two positions or more; both are settings', () => {
+    expect(rowOf({ displacementMm: 49_999, positions: 2 })?.stopped).toBe(true)
+    expect(rowOf({ displacementMm: 50_000, positions: 2 })?.stopped).toBe(false)
+    expect(rowOf({ displacementMm: 0, positions: 1 })?.stopped).toBe(false)
+    const limits = { ...EMPTY_DISPATCH.limits, stoppedDisplacementMm: 10_000 }
+    expect(rowOf({ displacementMm: 49_999, positions: 2 }, { limits })?.stopped).toBe(false)
+  })
+
+  test('deviated is more than 99 % of its windows in that hour of the week, where enough are known', () => {
+    expect(rowOf({})?.deviations).toEqual([{ kind: 'far', distanceMm: 2_000_001, p99Mm: 2_000_000, windows: 240 }])
+    expect(rowOf({ distanceMm: 2_000_000 })?.deviations).toEqual([])
+    expect(rowOf({}, { usual: null })?.deviations).toEqual([])
+    expect(rowOf({}, { usual: { ...usual, vans: [{ van: 'a', p99Mm: 1, windows: 119 }] } })?.deviations).toEqual([])
+    expect(rowOf({}, { usual: { ...usual, vans: [{ van: 'b', p99Mm: 1, windows: 240 }] } })?.deviations).toEqual([])
+    // The window ended in another hour than the one that is known.
+    expect(rowOf({}, { usual: { ...usual, fromMs: NOW, toMs: NOW + 60 * MINUTE } })?.deviations).toEqual([])
+  })
+
+  test('outside its zones is a reason of its own', () => {
+    expect(rowOf({ distanceMm: 1 }, {}, { outside: true })?.deviations).toEqual([{ kind: 'outside' }])
+    expect(rowOf({}, {}, { outside: true })?.deviations.map(({ kind }) => kind)).toEqual(['far', 'outside'])
+  })
+})
+
+describe('totals of the hour and the day', () => {
+  test('take the place of the window, with the versions that they come from', () => {
+    const view = {
+      ...{ nowMs: NOW, hourMs: NOW, dayMs: NOW },
+      totals: [{ van: 'a', hourMm: 5, dayMm: 70, hourVersion: 3, dayVersions: [3, 4], dayIsLive: true }],
+    }
+    const { rows } = prepareDistances([van('a'), van('b')], new Map(['a', 'b'].map((name) => [name, [window(name, NOW, 1)]])))
+    expect(withTotals(rows, prepareTotals(view, 'hour')).map(({ distanceMm, total }) => [distanceMm, total])).toEqual([
+      [5, { distanceMm: 5, versions: [3], isLive: false }],
+      [null, null],
+    ])
+    expect(withTotals(rows, prepareTotals(view, 'day'))[0]?.total).toEqual({ distanceMm: 70, versions: [3, 4], isLive: true })
   })
 })

@@ -8,15 +8,23 @@ import card from '../shell/card.module.css'
 import { EmptyState, type ListStatus, LoadingRows } from '../shell/list-state.tsx'
 import { StateIcon } from '../shell/state-icon.tsx'
 import { useHeldRows } from '../shell/use-held-rows.ts'
+import type { Van } from '../van/prepare-fleet.ts'
 import { AcknowledgeDialog } from './acknowledge-dialog.tsx'
+import { AwayLine } from './away-line.tsx'
+import { MuteDialog } from './mute-dialog.tsx'
+import { MutedLine } from './muted-line.tsx'
 import styles from './no-signal.module.css'
 import { NoSignalRowView } from './no-signal-row.tsx'
 import { NotSeen } from './not-seen.tsx'
+import { NoticeButtons } from './notice-buttons.tsx'
 import { OurOutages } from './our-outages.tsx'
 import type { NoSignalList, NoSignalRow } from './prepare-no-signal.ts'
+import { ReturnedRows } from './returned-rows.tsx'
+import { useNotices } from './use-notices.ts'
 
 export interface NoSignalCardProps {
   readonly list: NoSignalList
+  readonly fleet: readonly Van[]
   readonly status: ListStatus
   /** While stale: from when on nothing is known. */
   readonly sinceMs: number | null
@@ -32,7 +40,9 @@ export function NoSignalCard(props: NoSignalCardProps) {
   const format = useFormatter()
   const { rows, handlers } = useHeldRows(props.list.rows, '')
   const [acknowledging, setAcknowledging] = useState<NoSignalRow | null>(null)
-  const { count, unknown } = props.list
+  const [muting, setMuting] = useState<Van | null>(null)
+  const { count, unknown, notSeen, returned } = props.list
+  const notices = useNotices(props.list.rows, props.status === 'ready')
   const stale = props.status === 'stale'
   return (
     <section className={card.card} aria-labelledby="no-signal-title">
@@ -42,6 +52,7 @@ export function NoSignalCard(props: NoSignalCardProps) {
         <span className={card.aside} data-stale={stale && props.sinceMs !== null}>
           {stale && props.sinceMs !== null ? t('frozen', { time: format.dateTime(props.sinceMs, CLOCK) }) : count > 1 && t('order')}
         </span>
+        <NoticeButtons notices={notices} />
       </header>
       {unknown > 0 && (
         <p className={styles.unknown} data-unknown={unknown}>
@@ -59,19 +70,27 @@ export function NoSignalCard(props: NoSignalCardProps) {
                 selected={props.selected === row.key}
                 onSelect={props.onSelect}
                 onAcknowledge={setAcknowledging}
+                onMute={setMuting}
               />
             ))}
           </ul>
-          {props.list.notSeen.length > 0 && <NotSeen vans={props.list.notSeen} onSelect={props.onSelect} />}
+          <ReturnedRows rows={returned} onSelect={props.onSelect} />
+          {notSeen.length > 0 && <NotSeen vans={notSeen} onSelect={props.onSelect} />}
         </div>
       </Body>
-      {rows.length === 0 && props.list.notSeen.length > 0 && props.status !== 'loading' && props.status !== 'error' && (
+      {rows.length === 0 && (notSeen.length > 0 || returned.length > 0) && props.status !== 'loading' && props.status !== 'error' && (
         <div className={card.scroll}>
-          <NotSeen vans={props.list.notSeen} onSelect={props.onSelect} />
+          <ReturnedRows rows={returned} onSelect={props.onSelect} />
+          {notSeen.length > 0 && <NotSeen vans={notSeen} onSelect={props.onSelect} />}
         </div>
       )}
+      <div className={styles.lines}>
+        <MutedLine list={props.list} fleet={props.fleet} nowMs={props.nowMs} onSelect={props.onSelect} />
+        <AwayLine away={props.list.away} onSelect={props.onSelect} />
+      </div>
       <OurOutages spans={props.outages} nowMs={props.nowMs} />
       <AcknowledgeDialog row={acknowledging} onClose={() => setAcknowledging(null)} />
+      <MuteDialog van={muting} nowMs={props.nowMs} onClose={() => setMuting(null)} />
     </section>
   )
 }

@@ -4,6 +4,8 @@ import { clockDuration, isoDuration } from '../feed/durations.ts'
 import { CLOCK } from '../feed/time-formats.ts'
 import { StateIcon } from '../shell/state-icon.tsx'
 import { lastKnown } from '../van/last-known.ts'
+import type { Van } from '../van/prepare-fleet.ts'
+import { CorrectionWords } from './correction-words.tsx'
 import styles from './no-signal.module.css'
 import type { NoSignalRow } from './prepare-no-signal.ts'
 
@@ -14,6 +16,7 @@ export interface NoSignalRowProps {
   readonly selected: boolean
   readonly onSelect: (van: string) => void
   readonly onAcknowledge: (row: NoSignalRow) => void
+  readonly onMute: (van: Van) => void
 }
 
 export const NoSignalRowView = memo(function NoSignalRowView(props: NoSignalRowProps) {
@@ -35,6 +38,7 @@ export const NoSignalRowView = memo(function NoSignalRowView(props: NoSignalRowP
     <li
       className={styles.row}
       data-band={gone ? 'returned' : row.band}
+      data-step={row.step}
       data-hidden={row.hidden}
       data-selected={props.selected}
       data-van={row.key}
@@ -77,6 +81,7 @@ export const NoSignalRowView = memo(function NoSignalRowView(props: NoSignalRowP
                 : t('notCounted', { from: clock(row.outage.fromMs), to: clock(row.outage.toMs) })}
             </span>
           )}
+          {!gone && row.correction !== null && <CorrectionWords correction={row.correction} />}
           {!gone && facts.length > 0 && <span className={styles.fact}>{facts.join(' · ')}</span>}
           {acknowledgement !== null && (
             <span className={styles.note}>
@@ -91,6 +96,19 @@ export const NoSignalRowView = memo(function NoSignalRowView(props: NoSignalRowP
           )}
         </span>
       </button>
+      {!gone && (
+        <button
+          type="button"
+          className={styles.mute}
+          aria-label={t('muteVan', { van: van.name })}
+          title={t('muteHint')}
+          onClick={() => props.onMute(van)}
+        >
+          <svg width="16" height="16" viewBox="0 0 16 16" aria-hidden="true">
+            <path d="M8 2a4 4 0 0 0-4 4v2.600L2.800 11h10.400L12 8.600V6a4 4 0 0 0-4-4zM6.500 13a1.600 1.600 0 0 0 3 0M2 2l12 12" />
+          </svg>
+        </button>
+      )}
       {!gone && (
         <button
           type="button"

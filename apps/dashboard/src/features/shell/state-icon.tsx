@@ -55,5 +55,6 @@ const SHAPES: Record<VanState, React.ReactNode> = {
       <path className={styles.mark} d="M7.700 8.100a2.300 2.300 0 1 1 3.400 2c-.800.450-1.100.900-1.100 1.700M10 14.300h.01" />
     </>
   ),
+  away: <path className={styles.mark} d="M4.600 10.400a6 6 0 0 0 10.800 1.200 5.600 5.600 0 0 1-6.600-7.400 6 6 0 0 0-4.200 6.200z" />,
   unheard: <circle className={styles.ring} cx="10" cy="10" r="7.2" />,
 }

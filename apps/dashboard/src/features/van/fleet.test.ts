@@ -67,7 +67,7 @@ interface When {
 }
 
 function fleetOf(parts: Partial<PanelSnapshot>, { nowMs = NOW, connected = true }: When = {}): Van[] {
-  const depots = [{ id: 'girona', name: 'Base de Girona', lat: 42, lon: 2.8, markets: [], shiftStart: null, shiftEnd: null }]
+  const depots = [{ id: 'girona', name: 'Base de Girona', lat: 41.9, lon: 2.8, markets: [], shiftStart: null, shiftEnd: null }]
   const empty = { depots, registered: [], points: [], signals: [], distances: [], acknowledgements: [], outages: [] }
   const model = modelOf({ sequence: 1, clock: 'machine', nowMs, limits: DEFAULT_PANEL_LIMITS, feed: liveFeed, ...empty, ...parts }, 0)
   return prepareFleet(
@@ -118,14 +118,18 @@ describe('state of a van', () => {
     expect(stateOf({ points: [lost] }, { nowMs: midnight + 40 * MINUTE })).toEqual([['a', 'not-seen']])
   })
 
-  test('vans out of service are not listed unless they are heard', () => {
-    const out = [
-      registered('gone', { inServiceToMs: NOW }),
+  test('nobody expects vans out of service, unless they are heard', () => {
+    const register = [
       registered('future', { inServiceFromMs: NOW + 1 }),
-      registered('in', { inServiceFromMs: NOW }),
+      registered('gone', { inServiceToMs: NOW }),
+      registered('in', { inServiceFromMs: NOW, inServiceToMs: NOW + 1 }),
     ]
-    expect(fleetOf({ registered: out }).map((van) => van.van)).toEqual(['in'])
-    expect(fleetOf({ registered: out, points: [point('gone', 1_000)] }).map((van) => van.van)).toEqual(['gone', 'in'])
+    expect(stateOf({ registered: register })).toEqual([
+      ['future', 'away'],
+      ['gone', 'away'],
+      ['in', 'unheard'],
+    ])
+    expect(stateOf({ registered: register, points: [point('gone', 1_000)] })).toContainEqual(['gone', 'moving'])
   })
 
   test('are in the order of their numbers', () => {

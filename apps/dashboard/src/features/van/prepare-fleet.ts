@@ -1,13 +1,17 @@
-import type { PanelPoint, RegisteredVan } from '@km0/contracts/panel'
+import type { MuteView } from '@km0/contracts/dispatch'
+import type { Period } from '@km0/contracts/madrid'
+import type { PanelPoint } from '@km0/contracts/panel'
 import { madridDay } from '../feed/madrid-day.ts'
 import type { PanelModel } from '../feed/panel-model.ts'
 import type { FeedStatus } from '../feed/prepare-feed.ts'
 import { type DeafSpan, DeafSpans, silenceOf } from '../feed/prepare-silence.ts'
+import { Duties, type Duty } from './prepare-duty.ts'
 
-/** From here on a van without data is listed, provisionally until `senyal` says so. */
-export const PROVISIONAL_AFTER_MS = 180_000
 /** A van that was last heard yesterday leaves the list of episodes only when it has been silent for this long too: midnight hides nothing. */
 export const NOT_SEEN_AFTER_MS = 3_600_000
+/** A van that was heard so shortly before its shift began was at work already. */
+export const BEFORE_SHIFT_MS = 3_600_000
+const DAY_MS = 86_400_000
 /** From here on a marker shows its age. */
 export const AGE_SHOWN_AFTER_MS = 60_000
 
@@ -16,9 +20,10 @@ export const UNKNOWN_AFTER_MS = 60_000
 
 /**
  * `moving`, `stopped`: heard. `unknown`: an outage of ours has hidden it, and it has not been heard since. `provisional`: no data for 3 minutes, not yet confirmed by the stream job. `silent`: a confirmed episode.
- * `not-seen`: no point today. `unheard`: no point at all.
+ * `not-seen`: no point today, or in this shift. `unheard`: no point at all. `away`: not heard, and nobody expects it: off shift, at its depot or
+ * out of service.
  */
-export type VanState = 'moving' | 'stopped' | 'unknown' | 'provisional' | 'silent' | 'not-seen' | 'unheard'
+export type VanState = 'moving' | 'stopped' | 'unknown' | 'provisional' | 'silent' | 'not-seen' | 'unheard' | 'away'
 
 export interface Van {
   readonly van: string
@@ -39,15 +44,23 @@ export interface Van {
   /** Identity of the silence: what an acknowledgement names. */
   readonly sinceMs: number | null
   readonly doubtful: boolean
+  readonly duty: Duty
+  /** In force at its depot; null without a calendar and between shifts. */
+  readonly shift: Period | null
+  /** Nobody wants to hear of its silence for now. */
+  readonly mute: MuteView | null
+  /** Its last point lies outside the zones of its depot's markets. */
+  readonly outside: boolean
 }
 
-/** Every van that is registered and in service, or was heard; by name, numbers in their order. */
+/** Every van that is registered and in service, or was heard; by name, numbers in their order. Vans out of service are there too, as `away`. */
 export function prepareFleet(model: PanelModel, feed: FeedStatus, nowMs: number): Van[] {
   const names = new Set([...model.points.keys(), ...model.signals.keys()])
-  for (const van of model.registered.values()) if (isInService(van, nowMs)) names.add(van.van)
+  for (const van of model.registered.keys()) names.add(van)
   const today = madridDay(nowMs)
   const deaf = new DeafSpans(model, feed)
-  const vans = [...names].map((name) => prepareVan(name, model, deaf, nowMs, today))
+  const duties = new Duties(model, nowMs)
+  const vans = [...names].map((name) => prepareVan(name, model, deaf, duties, nowMs, today))
   return vans.sort((a, b) => compareNames(a.name, b.name))
 }
 
@@ -57,29 +70,29 @@ export function compareNames(a: string, b: string): number {
   return COLLATOR.compare(a, b)
 }
 
-function isInService(van: RegisteredVan, nowMs: number): boolean {
-  return (van.inServiceFromMs ?? Number.NEGATIVE_INFINITY) <= nowMs && nowMs < (van.inServiceToMs ?? Number.POSITIVE_INFINITY)
-}
-
-function prepareVan(van: string, model: PanelModel, deaf: DeafSpans, nowMs: number, today: string): Van {
+function prepareVan(van: string, model: PanelModel, deaf: DeafSpans, duties: Duties, nowMs: number, today: string): Van {
   const registered = model.registered.get(van)
   const point = model.points.get(van) ?? null
   const signal = model.signals.get(van)
   const depotId = registered?.depotId ?? null
   const silentSinceMs = signal?.state === 'no-signal' ? signal.sinceMs : null
   const lastMs = newest(point?.eventMs ?? null, silentSinceMs)
-  const silence = lastMs === null ? null : silenceOf(lastMs, nowMs, deaf.of(point?.partition ?? null), PROVISIONAL_AFTER_MS)
-  const state =
+  const [listedAfterMs] = model.dispatch.limits.silenceStepsMs
+  const silence = lastMs === null ? null : silenceOf(lastMs, nowMs, deaf.of(point?.partition ?? null), listedAfterMs)
+  const { duty, shift } = duties.dutyOf(registered, point)
+  const heardState =
     lastMs === null || silence === null
       ? 'unheard'
       : stateOf({
           point,
           silenceMs: silence.silenceMs,
           unseenMs: silence.knownUntilMs - lastMs,
-          isToday: madridDay(lastMs) === today,
+          isToday: isOfNow(lastMs, shift, today),
+          listedAfterMs,
           confirmed: silentSinceMs !== null,
           hiddenMs: silence.outage === null ? 0 : nowMs - lastMs,
         })
+  const state = awayOr(heardState, duty)
   return {
     van,
     name: registered?.name ?? van,
@@ -95,7 +108,23 @@ function prepareVan(van: string, model: PanelModel, deaf: DeafSpans, nowMs: numb
     outage: silence?.outage ?? null,
     sinceMs: state === 'silent' ? silentSinceMs : lastMs,
     doubtful: point?.doubtful ?? false,
+    duty,
+    shift,
+    mute: duties.muteOf(van, depotId),
+    outside: duties.isOutside(van),
   }
+}
+
+/** Whether a sign is of the shift in force; where there is none, or it goes on around the clock, of today. */
+function isOfNow(lastMs: number, shift: Period | null, today: string): boolean {
+  if (shift === null || shift.endMs - shift.startMs >= DAY_MS) return madridDay(lastMs) === today
+  return lastMs >= shift.startMs - BEFORE_SHIFT_MS
+}
+
+/** Silence of a van that nobody expects to hear is none; one that is heard is shown, whoever expects it. */
+function awayOr(state: VanState, duty: Duty): VanState {
+  if (duty === 'on' || duty === 'open' || state === 'moving' || state === 'stopped' || state === 'unknown') return state
+  return 'away'
 }
 
 function stateOf(given: {
@@ -104,14 +133,16 @@ function stateOf(given: {
   readonly silenceMs: number
   /** Since the last sign of the van, as far as we have heard. */
   readonly unseenMs: number
+  /** The last sign is of today, or of the shift in force. */
   readonly isToday: boolean
+  readonly listedAfterMs: number
   /** The stream job says that the van has no signal. */
   readonly confirmed: boolean
   /** Since the last sign of a van that an outage of ours has hidden, else 0. */
   readonly hiddenMs: number
 }): VanState {
   if (!given.isToday && given.unseenMs >= NOT_SEEN_AFTER_MS) return 'not-seen'
-  if (given.silenceMs >= PROVISIONAL_AFTER_MS) return given.confirmed ? 'silent' : 'provisional'
+  if (given.silenceMs >= given.listedAfterMs) return given.confirmed ? 'silent' : 'provisional'
   if (given.hiddenMs >= UNKNOWN_AFTER_MS) return 'unknown'
   return given.point === null ? 'silent' : given.point.motion
 }
