@@ -8,6 +8,7 @@ const BENCHES: Readonly<Record<string, string>> = {
   bridge: 'MQTT to Kafka',
   core: 'the windowing core, a record at a time',
   delivery: 'idempotent and transactional delivery of the positions job',
+  panel: 'from MQTT to the screen: latency, CPU, memory of the page',
   'many-vans': 'state, memory and checkpoints of 100,000 vans',
 }
 

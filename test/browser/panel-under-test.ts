@@ -1,5 +1,8 @@
 import { join } from 'node:path'
+import type { RecentPointsView } from '@km0/contracts'
 import { Registry } from '@km0/runtime'
+import { mapRoutes } from '../../apps/dashboard/src/server/map/map-rest.ts'
+import { ownTilesRoutes } from '../../apps/dashboard/src/server/map/own-tiles.ts'
 import { openPages } from '../../apps/dashboard/src/server/pages.ts'
 import { type PanelExtension, type PanelServer, type PanelSignIn, startPanelServer } from '../../apps/dashboard/src/server/panel-server.ts'
 import type { PanelSource } from '../../apps/dashboard/src/server/panel-source.ts'
@@ -23,10 +26,25 @@ export async function startPanelUnderTest(
     programs?: ReadonlyMap<string, string>
     /** By default whoever comes is an administrator called Marta Puig. */
     signIn?: PanelSignIn
+    /** Every 1 s and 100 ms by default. */
+    tickMs?: number
+    batchMs?: number
+    /** Address of what a customer brings to the map. */
+    mapUrl?: string
+    /** What arrived from a van lately; by default nothing. */
+    recentPoints?: (van: string) => Promise<RecentPointsView>
+    /** File of a customer's tiles. */
+    tiles?: string
   } = {},
 ): Promise<PanelServer & { readonly state: PanelState }> {
   const placeOf = readPlaces(join(DASHBOARD, '.generated/municipalities.geo.json'))
   const state = new PanelState({ clock: given.clock ?? 'machine', placeOf })
+  const nowMs = () => state.nowMs((given.nowMs ?? Date.now)())
+  const nothing = async (van: string): Promise<RecentPointsView> => ({ van, nowMs: nowMs(), fromMs: nowMs(), points: [], truncated: false })
+  const map = new Map([
+    ...mapRoutes({ state, nowMs, recentPoints: given.recentPoints ?? nothing }),
+    ...(given.tiles === undefined ? [] : ownTilesRoutes(given.tiles)),
+  ])
   const server = await startPanelServer({
     host: '127.0.0.1',
     port: given.port ?? 0,
@@ -35,9 +53,11 @@ export async function startPanelUnderTest(
     source,
     signIn: given.signIn ?? testSignIn(),
     metrics: new Registry(),
-    ...(given.extensions === undefined ? {} : { extensions: given.extensions }),
+    extensions: [{ routes: map }, ...(given.extensions ?? [])],
+    tickMs: given.tickMs,
+    batchMs: given.batchMs,
     ...(given.programs === undefined ? {} : { programs: given.programs }),
-    mapStyleUrl: null,
+    mapStyleUrl: given.mapUrl ?? null,
     // Once a process: each opening leaves listeners on it.
     pages: (server) => {
       pages ??= openPages(DASHBOARD, server)

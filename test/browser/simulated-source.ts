@@ -26,6 +26,10 @@ export interface SimulatedOptions {
   readonly withoutDistances?: boolean
   /** Give nothing but the register. */
   readonly empty?: boolean
+  /** Every van sends every second, not every five. */
+  readonly everySecond?: boolean
+  /** Milliseconds of this machine between two looks at the clock; 1000 by default. */
+  readonly tickMs?: number
 }
 
 /**
@@ -71,7 +75,7 @@ export class SimulatedSource implements PanelSource {
     this.#give = give
     this.#give(this.#register())
     if (this.#options.empty !== true) this.#givePast()
-    this.#timer = setInterval(() => this.#tick(), 1_000)
+    this.#timer = setInterval(() => this.#tick(), this.#options.tickMs ?? 1_000)
   }
 
   async stop(): Promise<void> {
@@ -210,7 +214,7 @@ export class SimulatedSource implements PanelSource {
       const silentMs = this.#silentSinceMs.get(van.name)
       if (silentMs === undefined) {
         if (this.#stateSilent.has(van.name)) this.#signal(van.name, false, nowMs)
-        if ((second + index) % 5 === 0) this.#point(van, nowMs)
+        if (this.#options.everySecond === true || (second + index) % 5 === 0) this.#point(van, nowMs)
       } else if (!this.#stateSilent.has(van.name) && nowMs - silentMs > 228_000) this.#signal(van.name, true, silentMs)
     })
     for (const partition of PARTITION_NUMBERS) if (!this.#deafSinceMs.has(partition)) this.#mark(partition, nowMs - (nowMs % 10_000))

@@ -12,6 +12,14 @@ export const BATCH_MS = 100
 /** A browser that asks for snapshots more often than this gets one all the same, but later. */
 const RESYNC_EVERY_MS = 2_000
 
+export interface PanelHubOptions {
+  readonly state: PanelState
+  readonly sockets: PanelSockets
+  readonly machineNowMs: () => number
+  readonly tickMs?: number | undefined
+  readonly batchMs?: number | undefined
+}
+
 /**
  * Keeps browsers up to date: a snapshot on every connect, then a delta a second,
  * and between deltas packed batches of the vans that moved. One room a scope, so a delta is made once for all who may
@@ -21,15 +29,19 @@ export class PanelHub {
   readonly #state: PanelState
   readonly #sockets: PanelSockets
   readonly #machineNowMs: () => number
+  readonly #tickMs: number
+  readonly #batchMs: number
   #timer: NodeJS.Timeout | undefined
   #batchTimer: NodeJS.Timeout | undefined
   /** Until everything stored has been read, a browser waits: an empty list would be a lie. */
   #loaded = false
 
-  constructor(options: { readonly state: PanelState; readonly sockets: PanelSockets; readonly machineNowMs: () => number }) {
+  constructor(options: PanelHubOptions) {
     this.#state = options.state
     this.#sockets = options.sockets
     this.#machineNowMs = options.machineNowMs
+    this.#tickMs = options.tickMs ?? TICK_MS
+    this.#batchMs = options.batchMs ?? BATCH_MS
   }
 
   /** Browsers that are connected. */
@@ -59,8 +71,8 @@ export class PanelHub {
       void socket.join(roomOf(socket.data.scope))
       send()
     })
-    this.#timer = setInterval(() => this.#tick(), TICK_MS)
-    this.#batchTimer = setInterval(() => this.#sendMoves(), BATCH_MS)
+    this.#timer = setInterval(() => this.#tick(), this.#tickMs)
+    this.#batchTimer = setInterval(() => this.#sendMoves(), this.#batchMs)
   }
 
   /** Everything stored has been read: whoever waits gets a snapshot. */

@@ -48,6 +48,9 @@ export interface PanelServerOptions {
   readonly pages: (server: Server) => Promise<(request: IncomingMessage, response: ServerResponse) => Promise<void>>
   readonly onError: (error: unknown, what: string) => void
   readonly machineNowMs?: () => number
+  /** How often browsers are told what changed, and where vans have moved; for measurements. */
+  readonly tickMs?: number | undefined
+  readonly batchMs?: number | undefined
 }
 
 /** How people, screens and programs come in. */
@@ -104,7 +107,7 @@ export async function startPanelServer(options: PanelServerOptions): Promise<Pan
       nextOffsets: state.nextOffsets(),
     }),
   )
-  const hub = new PanelHub({ state, sockets, machineNowMs })
+  const hub = new PanelHub({ state, sockets, machineNowMs, tickMs: options.tickMs, batchMs: options.batchMs })
   const counted = instruments(options.metrics, state, hub, machineNowMs)
   const door = new Door({
     sessions: signIn.sessions,
