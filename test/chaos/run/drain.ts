@@ -11,7 +11,7 @@ const EMPTY_WITHIN_MS = 120_000
 export async function untilPresent(platform: ChaosPlatform): Promise<void> {
   const deadlineMs = performance.now() + WELL_WITHIN_MS
   for (;;) {
-    const response = await fetch(`${platform.url}api/panel`, { signal: AbortSignal.timeout(ASK_WITHIN_MS) })
+    const response = await platform.askPanel('api/panel', ASK_WITHIN_MS)
     if (((await response.json()) as PanelSnapshot).clock === 'machine') return
     if (performance.now() > deadlineMs) throw new Error(`the fleet is not at the present after ${WELL_WITHIN_MS / 1000} s`)
     await sleep(LOOK_EVERY_MS)
@@ -22,7 +22,8 @@ export async function untilPresent(platform: ChaosPlatform): Promise<void> {
 export async function untilWell(platform: ChaosPlatform): Promise<string | null> {
   const deadlineMs = performance.now() + WELL_WITHIN_MS
   for (;;) {
-    const wrong = await fetch(`${platform.url}api/health`, { signal: AbortSignal.timeout(ASK_WITHIN_MS) })
+    const wrong = await platform
+      .askPanel('api/health', ASK_WITHIN_MS)
       .then(async (response) => {
         const { status, parts = {} } = (await response.json()) as {
           status: string

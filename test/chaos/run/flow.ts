@@ -7,10 +7,10 @@ const ASK_WITHIN_MS = 3_000
 
 /** What is asked of the platform that is watched. */
 export interface Watched {
-  /** Of the panel, with a slash at its end. */
-  readonly url: string
   readonly addresses: { readonly databaseUrl: string }
   healthUrlOf(part: string): string
+  /** Asks the panel's REST interface, as somebody who may. */
+  askPanel(path: string, withinMs: number): Promise<Response>
 }
 
 /** Where results are looked for: points on the panel, live points and newest stock in PostgreSQL, rows in the lake, points and checkpoints. */
@@ -77,7 +77,7 @@ export class Flow {
   }
 
   async #panelIsNewer(instantMs: number): Promise<boolean> {
-    const response = await fetch(`${this.#platform.url}api/panel`, { signal: AbortSignal.timeout(ASK_WITHIN_MS) })
+    const response = await this.#platform.askPanel('api/panel', ASK_WITHIN_MS)
     const { points } = (await response.json()) as { points: readonly { eventMs: number; arrivalMs: number }[] }
     const nowMs = Date.now()
     return points.some(({ eventMs, arrivalMs }) => eventMs > instantMs && eventMs <= nowMs && arrivalMs > instantMs)

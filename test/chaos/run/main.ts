@@ -88,7 +88,7 @@ async function judge(platform: ChaosPlatform, broker: string, seed: number, reco
     add(await judgeRows(root, addresses))
     add(...(await judgeJournal(log, platform.journal, loss)))
     add(await judgeLedger(root, addresses, platform.journal, killedMs.length > 0 && loss !== null))
-    add(await judgePanel(log, platform.url), await judgeSilences(log, pool))
+    add(await judgePanel(log, platform), await judgeSilences(log, pool))
     const hasPython = spawnSync('python3', ['-c', 'from zoneinfo import ZoneInfo; ZoneInfo("Europe/Madrid")']).status === 0
     if (!hasPython) say('the oracle needs python3 with time zones, which is not on this machine: its checks are left out')
     if (hasPython) add(await judgeWithOracle(root, log, seed))

@@ -8,6 +8,7 @@ import type { Addresses, Part } from '@km0/infra/launcher/parts'
 import { Platform } from '@km0/infra/launcher/platform'
 import { takeLock } from '../../../infra/start/lock.mjs'
 import { Disk } from './disk.ts'
+import { authorizationFor } from './panel-key.ts'
 import { signalFamily } from './processes.ts'
 import type { Schedule, VanFault, WireName } from './schedule.ts'
 import { Wire } from './wire.ts'
@@ -40,6 +41,7 @@ export class ChaosPlatform {
   #hopeless: string | null = null
   #url = ''
   #addresses: Addresses | null = null
+  #authorization: { readonly authorization: string } | null = null
 
   private constructor(
     options: ChaosPlatformOptions,
@@ -107,6 +109,12 @@ export class ChaosPlatform {
   /** Of the panel, with a slash at its end. */
   get url(): string {
     return this.#url
+  }
+
+  /** Asks the panel, with a token of its own from the first time on. */
+  async askPanel(path: string, withinMs: number): Promise<Response> {
+    this.#authorization ??= await authorizationFor(this.addresses.databaseUrl)
+    return fetch(`${this.#url}${path}`, { headers: this.#authorization, signal: AbortSignal.timeout(withinMs) })
   }
 
   healthUrlOf(part: string): string {

@@ -7,6 +7,7 @@ import { freePort } from '@km0/infra/embedded/ports'
 import type { Addresses, Part } from '@km0/infra/launcher/parts'
 import { Platform } from '@km0/infra/launcher/platform'
 import { takeLock } from '../../../infra/start/lock.mjs'
+import { authorizationFor } from '../../chaos/run/panel-key.ts'
 
 const STOP_WITHIN_MS = 15_000
 
@@ -17,6 +18,7 @@ export class RunningPlatform {
   readonly #stopping = new AbortController()
   readonly #healthUrls = new Map<string, string>()
   #addresses: Addresses | null = null
+  #authorization: { readonly authorization: string } | null = null
   #url = ''
 
   private constructor(root: string, panelPort: number) {
@@ -59,6 +61,12 @@ export class RunningPlatform {
 
   get addresses(): Pick<Addresses, 'databaseUrl'> {
     return { databaseUrl: this.#addresses?.databaseUrl ?? '' }
+  }
+
+  /** Asks the panel, with a token of its own from the first time on. */
+  async askPanel(path: string, withinMs: number): Promise<Response> {
+    this.#authorization ??= await authorizationFor(this.addresses.databaseUrl)
+    return fetch(`${this.#url}${path}`, { headers: this.#authorization, signal: AbortSignal.timeout(withinMs) })
   }
 
   /** Address of a part's health; metrics are beside it. */

@@ -1,13 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type PanelSnapshot, TOPICS } from '@km0/contracts'
 import type { Log } from '@km0/transport'
+import type { Watched } from '../flow.ts'
 import { type Check, firstOf } from './check.ts'
 
 const SHOWN_WITHIN_MS = 60_000
 const LOOK_EVERY_MS = 1_000
+const ASK_WITHIN_MS = 10_000
 
 /** The panel shows of each van the newest point of the log, once the fleet has ended. */
-export async function judgePanel(log: Log, url: string): Promise<Check> {
+export async function judgePanel(log: Log, platform: Pick<Watched, 'askPanel'>): Promise<Check> {
   const newest = new Map<string, number>()
   for await (const { records } of log.readTopic({ topic: TOPICS.live.name })) {
     for (const { key, value } of records) {
@@ -15,10 +17,10 @@ export async function judgePanel(log: Log, url: string): Promise<Check> {
     }
   }
   const deadlineMs = performance.now() + SHOWN_WITHIN_MS
-  let wrong = await differences(newest, url)
+  let wrong = await differences(newest, platform)
   while (wrong.length > 0 && performance.now() < deadlineMs) {
     await sleep(LOOK_EVERY_MS)
-    wrong = await differences(newest, url)
+    wrong = await differences(newest, platform)
   }
   return {
     name: 'the panel shows the newest point of each van',
@@ -27,8 +29,8 @@ export async function judgePanel(log: Log, url: string): Promise<Check> {
   }
 }
 
-async function differences(newest: ReadonlyMap<string, number>, url: string): Promise<string[]> {
-  const panel = (await (await fetch(`${url}api/panel`)).json()) as PanelSnapshot
+async function differences(newest: ReadonlyMap<string, number>, platform: Pick<Watched, 'askPanel'>): Promise<string[]> {
+  const panel = (await (await platform.askPanel('api/panel', ASK_WITHIN_MS)).json()) as PanelSnapshot
   const shown = new Map(panel.points.map(({ van, eventMs }) => [van, eventMs]))
   return [...newest]
     .filter(([van, eventMs]) => shown.get(van) !== eventMs)
