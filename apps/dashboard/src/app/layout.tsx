@@ -7,6 +7,7 @@ import { NextIntlClientProvider } from 'next-intl'
 import { getLocale, getTranslations } from 'next-intl/server'
 import type { ReactNode } from 'react'
 import { THEME_COOKIE, themeOf } from '../features/shell/theme.ts'
+import { SessionGuard } from '../features/sign-in/session-guard.tsx'
 
 export async function generateMetadata(): Promise<Metadata> {
   const t = await getTranslations('app')
@@ -20,7 +21,10 @@ export default async function RootLayout({ children }: { readonly children: Reac
   return (
     <html lang={await getLocale()} data-theme={theme}>
       <body>
-        <NextIntlClientProvider>{children}</NextIntlClientProvider>
+        <NextIntlClientProvider>
+          {children}
+          <SessionGuard />
+        </NextIntlClientProvider>
       </body>
     </html>
   )

@@ -1,4 +1,5 @@
 import { io, type ManagerOptions, type Socket, type SocketOptions } from 'socket.io-client'
+import { keepSignedIn } from '../sign-in/keep-signed-in.ts'
 
 /** `connecting`: not yet; `failed`: not yet, and it has been tried for a while; `lost`: was there. */
 export type Connection = 'connecting' | 'failed' | 'connected' | 'lost'
@@ -132,5 +133,5 @@ export function followLine<Model>(options: LineOptions<Model>): () => void {
 /** A socket to a namespace of this page's server. */
 export function openLine(namespace = '/'): Socket {
   // A line of its own each time: one that is closed must not keep another's listeners.
-  return io(namespace, { ...LINE_OPTIONS, forceNew: true })
+  return keepSignedIn(io(namespace, { ...LINE_OPTIONS, forceNew: true }))
 }

@@ -1,6 +1,7 @@
 'use client'
 
 import { useCallback, useEffect, useRef, useState } from 'react'
+import { sessionLine } from '../sign-in/session-line.ts'
 
 /** After so many intervals without an answer what is shown is called old. */
 const STALE_AFTER_INTERVALS = 3
@@ -54,6 +55,7 @@ export function usePolled<View extends { readonly nowMs: number }>(
       try {
         const response = await fetch(path, { signal: abort.signal })
         const body = (await response.json()) as View | { readonly error: string; readonly hint: string }
+        if (response.status === 401) sessionLine.refused()
         if (!response.ok) {
           const { error, hint } = body as { readonly error: string; readonly hint: string }
           setState({ path, view, failed: true, reason: `${error}. ${hint}`, receivedMs })
@@ -69,6 +71,7 @@ export function usePolled<View extends { readonly nowMs: number }>(
       if (!abort.signal.aborted) timer = setTimeout(() => void read(), interval.current(view))
     }
     again.current = () => void read()
+    const forget = sessionLine.onFound(() => void read())
     void read()
     // A page that slept, or had no network, does not wait for its next turn.
     const wake = () => {
@@ -80,6 +83,7 @@ export function usePolled<View extends { readonly nowMs: number }>(
       document.removeEventListener('visibilitychange', wake)
       window.removeEventListener('online', wake)
       abort.abort()
+      forget()
       clearTimeout(timer)
       again.current = () => undefined
     }

@@ -9,9 +9,11 @@ type Session = SessionView['session']
 class SessionLine {
   #session: Session | undefined
   #lost = false
+  #needed = false
   #reading: Promise<void> | null = null
   readonly #watchers = new Set<() => void>()
   readonly #waiting = new Set<() => void>()
+  readonly #following = new Set<() => void>()
 
   /** undefined while it is not known. */
   get session(): Session | undefined {
@@ -44,17 +46,19 @@ class SessionLine {
   /** What the server says now. */
   take(session: Session): void {
     const was = this.#lost
-    // A page that never had a session has nothing to lose; the server shows it the page of signing in.
-    this.#lost = session === null && (was || (this.#session ?? null) !== null)
+    // A page that never had a session, nor needed one, has nothing to lose: that of signing in.
+    this.#lost = session === null && (was || this.#needed || (this.#session ?? null) !== null)
     if (session !== null || !this.#lost) this.#session = session
     this.#tell()
-    if (session === null) return
-    for (const go of [...this.#waiting]) go()
+    if (session === null || !was) return
+    const waiting = [...this.#waiting, ...this.#following]
     this.#waiting.clear()
+    for (const go of waiting) go()
   }
 
   /** A request or a socket was refused: is there still a session? */
   refused(): void {
+    this.#needed = true
     if (!this.#lost) void this.read()
   }
 
@@ -62,6 +66,12 @@ class SessionLine {
   whenFound(go: () => void): () => void {
     this.#waiting.add(go)
     return () => this.#waiting.delete(go)
+  }
+
+  /** Calls back each time somebody has signed in again. Returns what stops it. */
+  onFound(go: () => void): () => void {
+    this.#following.add(go)
+    return () => this.#following.delete(go)
   }
 
   #tell(): void {
