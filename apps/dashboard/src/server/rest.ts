@@ -2,10 +2,11 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { AcknowledgementView, HealthReport, PanelError, Scope, TrailPoint } from '@km0/contracts'
 import { z } from 'zod'
 import { Refusal, readBody } from './guard.ts'
+import { Idempotency } from './idempotency.ts'
 import type { PanelSource } from './panel-source.ts'
 import type { PanelState } from './panel-state.ts'
 import type { Door } from './sign-in/door.ts'
-import { sessionOf } from './sign-in/session.ts'
+import { keptSession, sessionOf } from './sign-in/session.ts'
 import { TRAIL_MS } from './trails.ts'
 
 export const NOTE_MAX_CHARACTERS = 500
@@ -52,6 +53,7 @@ export type Routes = ReadonlyMap<string, Readonly<Record<string, Handler>>>
 /** Answers /api/…, /health, /metrics and /paret; resolves to false for any other path, which is then the pages'. */
 export function createRest(options: RestOptions): (request: IncomingMessage, response: ServerResponse) => Promise<boolean> {
   const routes = routesOf(options)
+  const idempotency = new Idempotency()
   return async (request, response) => {
     const path = request.url ?? '/'
     // `//` is no address at all.
@@ -70,7 +72,7 @@ export function createRest(options: RestOptions): (request: IncomingMessage, res
         throw new Refusal(405, `${request.method} is not possible here`, `Possible: ${Object.keys(methods).join(', ')}.`)
       }
       await options.door.enter(request, response, url.pathname)
-      await handler(request, response, url)
+      await idempotency.run(request, response, keptSession(request)?.id ?? '', url.pathname, async () => handler(request, response, url))
       await options.door.note(request, response, url.pathname)
     } catch (error) {
       answerError(request, response, error)
