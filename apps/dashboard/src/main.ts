@@ -136,7 +136,7 @@ startPanelServer({
   metrics,
   programs: settings.KM0_PROGRAMS,
   mapStyleUrl: settings.KM0_MAP_STYLE_URL ?? null,
-  pages: (server) => openPages(folder, server),
+  pages: (server, loaded) => openPages(folder, server, loaded),
   onError: (error, what) => logger.error({ err: error }, what),
 }).then(
   (server) => {

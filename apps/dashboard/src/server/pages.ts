@@ -1,11 +1,16 @@
-import type { IncomingMessage, Server, ServerResponse } from 'node:http'
+import type { Server } from 'node:http'
 import next from 'next'
+import type { PageHandler } from './panel-server.ts'
 
-/** The built pages (`next build` in `folder`). Rejects when they were not built. */
-export async function openPages(
-  folder: string,
-  server: Server,
-): Promise<(request: IncomingMessage, response: ServerResponse) => Promise<void>> {
+/** Where what is stored cannot be read, the pages do not wait for it. */
+const WAIT_MS = 3_000
+
+/**
+ * The built pages (`next build` in `folder`). They are started behind `first`: browsers that are open want what is new at once, and the start takes
+ * seconds of the one core. Rejects when they were not built.
+ */
+export async function openPages(folder: string, server: Server, first: Promise<void> = Promise.resolve()): Promise<PageHandler> {
+  await Promise.race([first, new Promise((resolve) => setTimeout(resolve, WAIT_MS).unref())])
   const app = next({ dev: false, dir: folder, httpServer: server })
   await app.prepare()
   const handle = app.getRequestHandler()

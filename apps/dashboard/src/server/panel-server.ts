@@ -22,6 +22,8 @@ import { SocketGuard, type SocketGuardOptions } from './sign-in/socket-guard.ts'
 /** What a browser may send on a socket: one word. */
 const SOCKET_MAX_BYTES = 4_096
 
+export type PageHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>
+
 /** What another feature adds to the server: routes of REST, and where it is live a namespace of the socket. */
 export interface PanelExtension {
   readonly routes: Routes
@@ -44,8 +46,8 @@ export interface PanelServerOptions {
   readonly signIn: PanelSignIn
   /** Address of what the customer brings to the map; null for none, and then nothing may be loaded from elsewhere. */
   readonly mapStyleUrl: string | null
-  /** Makes what answers everything that is neither /api nor the socket. */
-  readonly pages: (server: Server) => Promise<(request: IncomingMessage, response: ServerResponse) => Promise<void>>
+  /** Makes what answers everything that is neither /api nor the socket. `loaded` resolves when what is stored has been read. */
+  readonly pages: (server: Server, loaded: Promise<void>) => Promise<PageHandler>
   readonly onError: (error: unknown, what: string) => void
   readonly machineNowMs?: () => number
   /** How often browsers are told what changed, and where vans have moved; for measurements. */
@@ -73,7 +75,7 @@ export interface PanelServer {
   close(): Promise<void>
 }
 
-/** One process, one port: pages, REST and the socket. Resolves when it listens; what is stored may still be on its way. */
+/** One process, one port: pages, REST and the socket. REST and the socket answer first. Resolves when the pages do too; what is stored may still be on its way. */
 export async function startPanelServer(options: PanelServerOptions): Promise<PanelServer> {
   const machineNowMs = options.machineNowMs ?? Date.now
   const { state, extensions = [], signIn } = options
@@ -147,7 +149,10 @@ export async function startPanelServer(options: PanelServerOptions): Promise<Pan
     ]),
   })
 
-  const pages = await options.pages(server)
+  let havePages: (pages: PageHandler) => void = () => undefined
+  const pages = new Promise<PageHandler>((resolve) => {
+    havePages = resolve
+  })
   server.on('request', (request: IncomingMessage, response: ServerResponse) => {
     if ((request.url ?? '').startsWith('/socket.io/')) return
     answer(request, response).catch((error: unknown) => {
@@ -167,7 +172,7 @@ export async function startPanelServer(options: PanelServerOptions): Promise<Pan
       return
     }
     if (await rest(request, response)) return
-    if (await pageGuard.mayPass(request, response)) await pages(request, response)
+    if (await pageGuard.mayPass(request, response)) await (await pages)(request, response)
   }
 
   hub.start()
@@ -175,7 +180,7 @@ export async function startPanelServer(options: PanelServerOptions): Promise<Pan
   for (const extension of extensions) extension.attach?.(sockets)
   programs.start()
   await listen(server, options.host, options.port)
-  options.source
+  const loading = options.source
     .start((event) => {
       const news = state.apply(event)
       counted.inc({ kind: event.kind, news: String(news) })
@@ -185,6 +190,7 @@ export async function startPanelServer(options: PanelServerOptions): Promise<Pan
       hub.loaded()
     })
     .catch((error: unknown) => options.onError(error, 'the panel could not read what is stored'))
+  havePages(await options.pages(server, loading))
 
   return {
     port: (server.address() as AddressInfo).port,
