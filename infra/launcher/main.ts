@@ -55,6 +55,8 @@ try {
   const url = await platform.start()
   announce(folder, { url })
   say(`Ready after ${seconds(performance.now() - startedMs)}. Logs: ${folder}/logs. Ctrl-C stops everything.`)
+  const link = platform.signInLink()
+  say(link === null ? 'A new one-time sign-in link: pnpm km0 user link' : `Sign in, once: ${link}`)
   say(`Panel: ${url}`)
 } catch (error) {
   if (!stopping.signal.aborted) await stop(1, (error as Error).message)

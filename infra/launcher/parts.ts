@@ -129,8 +129,11 @@ export function partsTable(options: PartsOptions): Part[] {
       'apps/dashboard/dist/main.js',
       [],
       { stopStage: 4, stopTimeoutMs: 2_000, dependsOn: ['stream-serving'] },
-      // Its health is the platform's.
-      { KM0_PROGRAMS: others.map(({ name, healthUrl }) => `${name}=${healthUrl}`).join(',') },
+      {
+        // Its health is the platform's.
+        KM0_PROGRAMS: others.map(({ name, healthUrl }) => `${name}=${healthUrl}`).join(','),
+        KM0_SIGN_IN_LINK_FILE: signInLinkFile(options.dataDir),
+      },
     ),
   ]
   if (fleet === 'none') return parts
@@ -143,6 +146,9 @@ export function partsTable(options: PartsOptions): Part[] {
   if (fleet !== 'demo') return [...parts, player]
   return [...parts, player, row('stock', 'packages/fleet/dist/stock.js', STOCK_WORDS, input)]
 }
+
+/** Where the panel leaves the link of the first administrator, until they have come in. */
+export const signInLinkFile = (dataDir: string) => join(dataDir, 'dashboard', 'sign-in-link')
 
 function bridgeSettings({ brokerQueue }: PartsOptions): Readonly<Record<string, string>> {
   const limits = brokerQueue && {

@@ -1,4 +1,4 @@
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { TOPICS } from '@km0/contracts'
 import type { Guard } from '../embedded/guard.ts'
@@ -12,7 +12,7 @@ import { Child } from './child.ts'
 import { openDataFolder } from './data-version.ts'
 import { LogFile } from './log-file.ts'
 import { startWaves, stopStages } from './order.ts'
-import { PART_NAMES, type Part, partsTable } from './parts.ts'
+import { PART_NAMES, type Part, partsTable, signInLinkFile } from './parts.ts'
 import { prepareLog } from './prepare-log.ts'
 import { untilUp, untilWell } from './ready.ts'
 import { fillRegister, registerIsEmpty } from './register.ts'
@@ -49,6 +49,7 @@ export class Platform {
   readonly #children = new Map<Part, Child>()
   #services: Promise<Services> | null = null
   #wasReady = false
+  #linkFile: string | null = null
 
   constructor(options: PlatformOptions) {
     this.#options = options
@@ -58,6 +59,7 @@ export class Platform {
   async start(): Promise<string> {
     const { folder, guard, root, say, start } = this.#options
     const dataDir = openDataFolder(folder, DATA_VERSION)
+    this.#linkFile = signInLinkFile(dataDir)
     const logDir = join(folder, 'logs')
     const budget = divideData(parseMaxDataBytes(process.env.KM0_MAX_DATA_BYTES), Object.values(TOPICS))
     this.#services = startPlatformServices({
@@ -101,6 +103,15 @@ export class Platform {
     )
     this.#wasReady = true
     return url
+  }
+
+  /** The one-time link of the first administrator, until they have come in; then null. */
+  signInLink(): string | null {
+    try {
+      return this.#linkFile === null ? null : readFileSync(this.#linkFile, 'utf8').trim()
+    } catch {
+      return null
+    }
   }
 
   async #startParts(parts: readonly Part[], logDir: string, prepareFleet: () => Promise<void>): Promise<void> {

@@ -142,7 +142,6 @@ describe.skipIf(browser === null)('days and backfills', () => {
     await keep(page, 'preview-dark')
     await page.getByRole('button', { name: 'Run it' }).click()
     const dialog = page.getByRole('dialog')
-    await dialog.getByLabel('Who are you').or(dialog.locator('input[name="name"]')).first().fill('Anna')
     await dialog.locator('textarea').fill('the night run')
     await dialog.getByRole('button', { name: 'Run it' }).click()
     await page.locator('section[data-state="ready"]').waitFor({ timeout: 60_000 })

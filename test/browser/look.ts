@@ -87,7 +87,6 @@ for (const picture of PICTURES) {
   page.on('pageerror', (error) => console.log(picture.name, 'page error', error.message))
   await page.goto(`${url}${picture.path ?? '/'}`)
   if (picture.empty !== true) {
-    await page.request.post(`${url}/api/operator`, { data: { name: 'Marta Puig' }, headers: { origin: url } })
     const since = panel.state.snapshot({ kind: 'all' }, Date.now()).signals.find((signal) => signal.van === 'furgoneta-124')?.sinceMs ?? 0
     await page.request.post(`${url}/api/acknowledgements`, {
       data: { van: 'furgoneta-124', sinceMs: since, note: 'He trucat: és al túnel de Bracons' },

@@ -64,7 +64,11 @@ describe.skipIf(browser === null)('the panel on the real stack', () => {
     page.on('request', (request) => {
       if (!request.url().startsWith(url) && !/^(blob|data):/.test(request.url())) foreign.push(request.url())
     })
-    await page.goto(url)
+    // In the way of the first administrator.
+    await page.goto(`${url}entrada#${platform.linkToken()}`)
+    await page.getByRole('button', { name: 'Sign in with the link' }).click()
+    await page.getByRole('button', { name: 'Not now' }).click()
+    await page.waitForURL(url)
   }, 180_000)
 
   afterAll(async () => {

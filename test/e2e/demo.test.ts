@@ -17,11 +17,13 @@ describe('the demo fleet', () => {
   let platform: PlatformUnderTest
   let socket: Socket<ServerToPanel>
   let first: PanelSnapshot
+  let headers: { authorization: string }
   const delaysMs: number[] = []
 
   beforeAll(async () => {
     platform = await PlatformUnderTest.start()
-    socket = io(platform.addresses().url, { transports: ['websocket'] })
+    headers = await platform.tokenHeaders()
+    socket = io(platform.addresses().url, { transports: ['websocket'], extraHeaders: headers })
     first = await new Promise<PanelSnapshot>((resolve, reject) => {
       socket.once('connect_error', reject)
       socket.once('snapshot', (wire) => resolve(decodeSnapshot(wire)))
@@ -36,7 +38,7 @@ describe('the demo fleet', () => {
   it('lives its last half hour within the first half minute, so the lists are full', async () => {
     let panel = first
     const full = async () => {
-      panel = (await (await fetch(`${platform.addresses().url}api/panel`)).json()) as PanelSnapshot
+      panel = (await (await fetch(`${platform.addresses().url}api/panel`, { headers })).json()) as PanelSnapshot
       return new Set(panel.distances.map(({ windowEndMs }) => windowEndMs)).size >= FULL_WINDOWS && panel.clock === 'machine'
     }
     await platform.until(full, FULL_WITHIN_MS, 'the last half hour')

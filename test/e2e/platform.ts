@@ -109,6 +109,21 @@ export class PlatformUnderTest {
     return new Promise((resolve) => child.once('close', (code) => resolve({ code, text })))
   }
 
+  /** Headers of a program that may read the panel's REST and sockets. */
+  async tokenHeaders(): Promise<{ authorization: string }> {
+    const { code, text } = await this.command('km0.js', 'user', 'token', '--name', 'test')
+    const token = /^km0t_\S+$/m.exec(text)?.[0]
+    if (code !== 0 || token === undefined) throw new Error(`no token:\n${text}`)
+    return { authorization: `Bearer ${token}` }
+  }
+
+  /** Token of the one-time link that it printed for its administrator. */
+  linkToken(): string {
+    const token = /^Sign in, once: \S+#(\S+)$/m.exec(this.#text)?.[1]
+    if (token === undefined) throw new Error(`no link:\n${this.#text}`)
+    return token
+  }
+
   /** Stops it in order and removes its data. */
   async stop(): Promise<void> {
     if (this.#child.exitCode === null) this.#child.kill('SIGTERM')

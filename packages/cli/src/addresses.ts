@@ -13,6 +13,8 @@ const runFile = z.object({
   kafkaBrokers: z.string().min(1),
   databaseUrl: z.string().min(1),
   redisUrl: z.string().min(1),
+  /** Of the panel; not there until it is ready. */
+  url: z.string().optional(),
 })
 
 const DATA_FOLDER = '.km0'
@@ -33,6 +35,13 @@ export function findDatabaseUrl(environment: Environment, folder = DATA_FOLDER):
 /** REDIS_URL, else the queue of the platform that `npm start` runs in `folder`. Throws AddressesError. */
 export function findRedisUrl(environment: Environment, folder = DATA_FOLDER): string {
   return environment.REDIS_URL || theRunning(folder, 'REDIS_URL').redisUrl
+}
+
+/** KM0_PANEL_URL, else the panel of the platform that `npm start` runs in `folder`, without a slash at its end. Throws AddressesError. */
+export function findPanelUrl(environment: Environment, folder = DATA_FOLDER): string {
+  const url = environment.KM0_PANEL_URL || theRunning(folder, 'KM0_PANEL_URL').url
+  if (url === undefined) throw new AddressesError('the panel of this platform is not ready yet: wait a little, or set KM0_PANEL_URL')
+  return url.replace(/\/+$/, '')
 }
 
 /** Folder of the checkpoints of the platform that `npm start` runs in `folder`. Throws AddressesError. */

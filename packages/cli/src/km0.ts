@@ -21,6 +21,8 @@ import { savepointDelete, savepointList } from './savepoint-list.ts'
 import { savepointRestore } from './savepoint-restore.ts'
 import { shiftsImport } from './shifts-import.ts'
 import { stockRestart } from './stock-restart.ts'
+import { userDepots, userList, userRestore, userRevoke, userRole, userToken } from './user.ts'
+import { userInvite, userLink } from './user-link.ts'
 import { vansImport } from './vans-import.ts'
 
 const COMMANDS: readonly Command[] = [
@@ -57,6 +59,14 @@ const COMMANDS: readonly Command[] = [
   savepointRestore,
   savepointDelete,
   stockRestart,
+  userLink,
+  userList,
+  userInvite,
+  userRole,
+  userDepots,
+  userRevoke,
+  userRestore,
+  userToken,
 ]
 
 function overview(): string {

@@ -227,11 +227,6 @@ export interface AcknowledgementCommand {
   readonly note: string
 }
 
-/** Answer of `GET /api/operator`; null until the name is known. */
-export interface OperatorView {
-  readonly operator: Actor | null
-}
-
 /** Every refusal of the panel's REST interface. `hint` says what to do. */
 export interface PanelError {
   readonly error: string
