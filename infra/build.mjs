@@ -15,6 +15,7 @@ const programs = {
   'apps/batch/src/main.ts': 'apps/batch/dist/main.js',
   'apps/batch/src/worker.ts': 'apps/batch/dist/worker.js',
   'apps/dashboard/src/main.ts': 'apps/dashboard/dist/main.js',
+  'apps/dashboard/src/lake-reader.ts': 'apps/dashboard/dist/lake-reader.js',
   'packages/fleet/src/main.ts': 'packages/fleet/dist/main.js',
   'packages/fleet/src/stock-main.ts': 'packages/fleet/dist/stock.js',
   'packages/cli/src/replay.ts': 'packages/cli/dist/replay.js',

@@ -106,8 +106,8 @@ export async function runLiveInto(serving: Serving, writer: LakeWriter, records:
     writtenAtMs: 0,
   })
   const maker = rowMaker(LATE_POSITIONS, 1, DEFAULT_POSITIONS_SETTINGS)
-  const rows = late.map(({ key, value, timestampMs }, offset) =>
-    maker.row({ partition: 0, offset, timestampMs, key, value: Buffer.from(value), headers: {} }),
+  const rows = late.map(({ key, value, timestampMs, headers }, offset) =>
+    maker.row({ partition: 0, offset, timestampMs, key, value: Buffer.from(value), headers }),
   )
   await writer.nextOffset(LATE_POSITIONS, 0)
   await writer.append([

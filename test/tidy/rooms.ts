@@ -61,7 +61,9 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       'packages/transport',
     ],
   },
-  'apps/dashboard': { mayImport: ['packages/contracts', 'packages/runtime', 'packages/serving', 'packages/signin', 'packages/transport'] },
+  'apps/dashboard': {
+    mayImport: ['packages/contracts', 'packages/lake', 'packages/runtime', 'packages/serving', 'packages/signin', 'packages/transport'],
+  },
   infra: { mayImport: ['packages/contracts', 'packages/runtime', 'packages/transport', 'packages/serving'] },
 }
 

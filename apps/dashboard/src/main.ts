@@ -12,6 +12,9 @@ import { backfillsRoutes } from './server/backfills/backfills-rest.ts'
 import { daysRoutes } from './server/days/days-rest.ts'
 import { dispatchExtension } from './server/dispatch/dispatch-extension.ts'
 import { dispatchEnvironment, dispatchLimits } from './server/dispatch/dispatch-settings.ts'
+import { panelLakeEnvironment } from './server/lake/lake-environment.ts'
+import { lakeExtension } from './server/lake/lake-extension.ts'
+import { LakeProcess } from './server/lake/lake-process.ts'
 import { ledgerRoutes } from './server/ledger/ledger-rest.ts'
 import { LogSource } from './server/log-source.ts'
 import { openPages } from './server/pages.ts'
@@ -46,6 +49,7 @@ const environment = commonEnvironment.extend({
     .describe('metres; vans that are silent within this distance of a silent one are told with it'),
   KM0_MAP_STYLE_URL: z.url().optional().describe("the customer's own map style; without it the offline map is drawn"),
   ...doorEnvironment,
+  ...panelLakeEnvironment.shape,
   ...dispatchEnvironment,
 })
 
@@ -84,6 +88,13 @@ const queue = openQueue({
   onError: (error) => logger.warn({ err: error }, 'queue connection'),
 })
 shutdown.add('queue', () => queue.close())
+const lake = new LakeProcess({
+  program: join(folder, 'dist/lake-reader.js'),
+  environment: process.env,
+  queryMs: settings.KM0_PANEL_LAKE_QUERY_MS,
+  idleMs: settings.KM0_PANEL_LAKE_IDLE_MS,
+})
+shutdown.add('process that reads the lake', () => lake.close())
 const { positions: rules } = loadSettings('dashboard', process.env, (text, file) => readPipelineSettings(text, file, process.env))
 
 const log = openLog({ brokers: settings.KAFKA_BROKERS, clientId: 'km0-dashboard', logger })
@@ -128,6 +139,11 @@ startPanelServer({
     { routes: daysRoutes({ serving, nowMs: platformNowMs }) },
     { routes: backfillsRoutes({ backfills, serving, nights, queue, rules, nowMs: platformNowMs }) },
     { routes: ledgerRoutes({ runs: ledgers, platformNowMs }) },
+    lakeExtension({
+      ...{ serving, lake, state, rules, nowMs: platformNowMs },
+      outageAfterMs: settings.KM0_OUTAGE_AFTER_MS,
+      endOffsets: () => source.endOffsets(),
+    }),
     dispatchExtension({
       ...{ store: dispatch, state, limits: dispatchLimits(settings), nowMs: platformNowMs },
       onTrouble: (error) => logger.warn({ err: error }, 'dispatch could not be read'),

@@ -1,5 +1,5 @@
-import type { DayView } from './days-panel.ts'
-import type { OutageView, PartitionFeed, TrailPoint } from './panel.ts'
+import type { DayVan, DayView } from './days-panel.ts'
+import type { OutageSpan, OutageView, PartitionFeed, TrailPoint } from './panel.ts'
 
 /** What the page of a van shows of one day of Europe/Madrid, and the fleet replay of an hour. Distances in mm, times in ms since 1970. */
 
@@ -78,8 +78,6 @@ export interface PartitionProgress {
 /** GET /api/van-day?van=&day= */
 export interface VanDayView extends VanDayRows {
   readonly nowMs: number
-  /** Whose time `nowMs` is. */
-  readonly clock: 'machine' | 'play'
   readonly rules: VanDayRules
   readonly progress: PartitionProgress | null
   /** Points of the last minutes, as they were heard; empty when the day is another one. */
@@ -133,6 +131,13 @@ export interface VanTrackHeader {
 export interface LakeTrouble {
   readonly kind: 'not-installed' | 'missing' | 'unavailable' | 'opening' | 'too-slow'
   readonly says: string
+}
+
+/** GET /api/replay?from=&to=: whom the asker may see, and what is known of the span beside the lake. */
+export interface ReplayView {
+  readonly nowMs: number
+  readonly vans: readonly DayVan[]
+  readonly outages: readonly OutageSpan[]
 }
 
 /**

@@ -1,9 +1,11 @@
 import type { AcknowledgementView, DaysView, DayView, Depot, OutagesView, Period, RegisteredVan, Scope, TrailPoint } from '@km0/contracts'
+import type { VanDayRows } from '@km0/contracts/van-day-panel'
 import { acknowledge } from './acknowledge.ts'
 import { forgetOldHours } from './backfill/prune.ts'
 import { type Certificate, readCertificates, storeCertificate } from './certificates.ts'
 import { DAY_MS, DAY_TABLES, DayPartitions } from './day-partitions.ts'
 import { readDay, readDays, readMissingPoints } from './days/read-days.ts'
+import { readVanDay } from './days/read-van-day.ts'
 import type { RefusedResult } from './decode.ts'
 import type { DirtyHour } from './dirty-hours.ts'
 import { migrate } from './migrate.ts'
@@ -124,6 +126,11 @@ export class Serving {
   /** One van on one day, by hour; null when the scope may not see the van or nothing is known of it then. */
   readDay(scope: Scope, van: string, day: Period): Promise<Omit<DayView, 'nowMs'> | null> {
     return readDay(this.#pool, scope, van, day)
+  }
+
+  /** All that is stored of one van on one day; null when the scope may not see the van or nothing is known of it. */
+  readVanDay(scope: Scope, van: string, day: Period): Promise<VanDayRows | null> {
+    return readVanDay(this.#pool, scope, van, day)
   }
 
   /** Event times of a van's points of `[fromMs, toMs)` that are wholly missing in what is served, in order. */

@@ -1,0 +1,108 @@
+import type { OutageView } from '@km0/contracts/panel'
+import type { VanDayRules } from '@km0/contracts/van-day-panel'
+import { metresBetween, type Track } from '../playback/track-columns.ts'
+
+export type SpanKind = 'moving' | 'stopped' | 'silent'
+
+/** A stretch of the day in one state. */
+export interface TimelineSpan {
+  readonly kind: SpanKind
+  readonly fromMs: number
+  readonly toMs: number
+}
+
+/** A stretch in which we could not hear the van. */
+export interface OutageStretch {
+  readonly fromMs: number
+  readonly toMs: number
+  readonly cause: OutageView['cause']
+}
+
+export interface Timeline {
+  /** Side by side from the beginning of the day to its end, or to now. */
+  readonly spans: readonly TimelineSpan[]
+  readonly outages: readonly OutageStretch[]
+  readonly totalMs: Readonly<Record<SpanKind, number>>
+}
+
+/** A stretch of moving or standing that is shorter belongs to the one before it. */
+const SHORTEST_MS = 60_000
+
+export interface TimelineInput {
+  readonly fromMs: number
+  /** End of the day. */
+  readonly toMs: number
+  readonly nowMs: number
+  readonly rules: Pick<VanDayRules, 'sessionGapMs' | 'stopDistanceMm' | 'stopAfterMs'>
+  readonly outages: readonly OutageView[]
+}
+
+/**
+ * The day as stretches. Silent: no point for longer than the gap of sessions, as in section 5 of the semantics. Stopped: nearer than the rule's
+ * distance to where it was, or to where it will be, the rule's time away (section 13 looks back only, since it does not know what comes).
+ */
+export function prepareTimeline(track: Track, input: TimelineInput): Timeline {
+  const endMs = Math.max(input.fromMs, Math.min(input.toMs, input.nowMs))
+  const spans = endMs > input.fromMs ? joined(smoothed(stretches(track, input, endMs))) : []
+  const totalMs = { moving: 0, stopped: 0, silent: 0 }
+  for (const { kind, fromMs, toMs } of spans) totalMs[kind] += toMs - fromMs
+  const outages = input.outages
+    .map(({ fromMs, toMs, cause }) => ({ fromMs: Math.max(fromMs, input.fromMs), toMs: Math.min(toMs, endMs), cause }))
+    .filter(({ fromMs, toMs }) => fromMs < toMs)
+  return { spans, outages, totalMs }
+}
+
+/** Every step between two points is in a state. */
+function stretches(track: Track, { fromMs, rules }: TimelineInput, endMs: number): TimelineSpan[] {
+  const spans: TimelineSpan[] = []
+  const { eventMs } = track
+  let lastMs = fromMs
+  for (let index = 0; index < track.count; index += 1) {
+    const atMs = eventMs[index] ?? 0
+    if (atMs >= endMs) break
+    const kind = atMs - lastMs > rules.sessionGapMs || index === 0 ? 'silent' : standsAt(track, index, rules) ? 'stopped' : 'moving'
+    if (atMs > lastMs) spans.push({ kind, fromMs: lastMs, toMs: atMs })
+    lastMs = Math.max(lastMs, atMs)
+  }
+  if (endMs > lastMs) {
+    // After the newest point nothing is silent before the gap has passed: the next one may be on its way.
+    const isSilent = track.count === 0 || endMs - lastMs > rules.sessionGapMs
+    const before = spans.at(-1)?.kind ?? 'stopped'
+    spans.push({ kind: isSilent || before === 'silent' ? 'silent' : before, fromMs: lastMs, toMs: endMs })
+  }
+  return spans
+}
+
+function standsAt(track: Track, index: number, { stopDistanceMm, stopAfterMs, sessionGapMs }: TimelineInput['rules']): boolean {
+  const here = { lat: track.lat[index] ?? 0, lon: track.lon[index] ?? 0 }
+  const atMs = track.eventMs[index] ?? 0
+  const isNear = (other: number) => metresBetween(here, { lat: track.lat[other] ?? 0, lon: track.lon[other] ?? 0 }) * 1_000 < stopDistanceMm
+  for (const step of [-1, 1]) {
+    let other = index + step
+    while (other >= 0 && other < track.count && Math.abs((track.eventMs[other] ?? 0) - atMs) < stopAfterMs) other += step
+    const isThere = other >= 0 && other < track.count && Math.abs((track.eventMs[other] ?? 0) - atMs) <= stopAfterMs + sessionGapMs
+    if (isThere && isNear(other)) return true
+  }
+  return false
+}
+
+function smoothed(spans: readonly TimelineSpan[]): TimelineSpan[] {
+  const long: TimelineSpan[] = []
+  for (const span of joined(spans)) {
+    const before = long.at(-1)
+    const isShort = span.kind !== 'silent' && span.toMs - span.fromMs < SHORTEST_MS
+    if (isShort && before !== undefined && before.kind !== 'silent') long[long.length - 1] = { ...before, toMs: span.toMs }
+    else long.push(span)
+  }
+  return long
+}
+
+function joined(spans: readonly TimelineSpan[]): TimelineSpan[] {
+  const whole: TimelineSpan[] = []
+  for (const span of spans) {
+    const before = whole.at(-1)
+    if (before?.kind === span.kind) whole[whole.length - 1] = { ...before, toMs: span.toMs }
+    else whole.push(span)
+  }
+  return whole
+}
