@@ -9,6 +9,7 @@ const options: PartsOptions = {
   fleet: 'demo',
   panelPort: 3000,
   retentionDays: { results: 6, tracks: 2, lake: 4 },
+  streamHeapMib: 600,
   portOf: (name) => 9000 + PART_NAMES.indexOf(name as (typeof PART_NAMES)[number]),
 }
 
@@ -51,6 +52,11 @@ describe('the table of parts', () => {
       })
       expect(part.environment.KM0_CLOCK).toBe('play')
     }
+  })
+
+  it('bounds the heap of the roles of the stream, and of nothing else', () => {
+    const bounded = partsTable(options).filter((part) => part.args.includes('--max-old-space-size=600'))
+    expect(bounded.map((part) => part.name)).toEqual(PART_NAMES.filter((name) => name.startsWith('stream-')))
   })
 
   it('tells the bridge what the embedded broker keeps for it, and nothing of another broker', () => {

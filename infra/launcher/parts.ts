@@ -32,6 +32,8 @@ export interface PartsOptions {
   readonly retentionDays: DataBudget['retentionDays']
   /** What the embedded broker keeps for the bridge while it is away; absent where another broker is used. */
   readonly brokerQueue?: { readonly messages: number; readonly bytes: number }
+  /** MiB of heap of each role of the stream: from there on it collects rather than grows. */
+  readonly streamHeapMib: number
   /** A free port for each other part, by name. */
   readonly portOf: (name: string) => number
 }
@@ -71,6 +73,7 @@ export function partsTable(options: PartsOptions): Part[] {
     KM0_CLOCK: fleet === 'none' ? 'machine' : 'play',
     KM0_CHECKPOINT_DIR: join(options.dataDir, 'checkpoints'),
   }
+  const stream = 'apps/stream/dist/main.js'
   const row = (
     name: string,
     bundle: string,
@@ -81,7 +84,12 @@ export function partsTable(options: PartsOptions): Part[] {
     const port = name === 'dashboard' ? options.panelPort : options.portOf(name)
     return {
       name,
-      args: ['--enable-source-maps', join(options.root, bundle), ...args],
+      args: [
+        ...(bundle === stream ? [`--max-old-space-size=${options.streamHeapMib}`] : []),
+        '--enable-source-maps',
+        join(options.root, bundle),
+        ...args,
+      ],
       environment: { ...common, KM0_HTTP_PORT: String(port), KM0_DATA_DIR: join(options.dataDir, name), ...environment },
       port,
       healthUrl: `http://127.0.0.1:${port}/health`,
@@ -91,7 +99,6 @@ export function partsTable(options: PartsOptions): Part[] {
       ...rest,
     }
   }
-  const stream = 'apps/stream/dist/main.js'
   const others = [
     row('bridge', 'apps/bridge/dist/main.js', [], { stopStage: 2 }, bridgeSettings(options)),
     row('stream-positions', stream, ['--role', 'positions'], { stopStage: 3 }),

@@ -10,6 +10,7 @@ import { phase } from '../start/phases.mjs'
 import { divideData, parseMaxDataBytes } from './budget.ts'
 import { Child } from './child.ts'
 import { openDataFolder } from './data-version.ts'
+import { parseStreamHeapMib } from './heap.ts'
 import { LogFile } from './log-file.ts'
 import { startWaves, stopStages } from './order.ts'
 import { PART_NAMES, type Part, partsTable, signInLinkFile } from './parts.ts'
@@ -87,6 +88,7 @@ export class Platform {
       fleet,
       panelPort,
       retentionDays: budget.retentionDays,
+      streamHeapMib: parseStreamHeapMib(process.env.KM0_STREAM_HEAP_MIB),
       // A broker that runs elsewhere has its own limits; whoever names it may name them too.
       ...(process.env.MQTT_URL ? {} : { brokerQueue: budget.brokerQueue }),
       portOf: (name) => ports.get(name) ?? 0,

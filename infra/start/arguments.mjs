@@ -27,7 +27,7 @@ export const HELP = `npm start [-- OPTIONS]     the whole platform on this machi
 Each of these replaces the service that would be started here:
   KAFKA_BROKERS=host:port,…   DATABASE_URL=postgres://…   REDIS_URL=redis://…   MQTT_URL=mqtt://…
 KM0_BROKER=mosquitto starts mosquitto (on PATH, or KM0_MOSQUITTO) in place of the broker that comes with it.
-KM0_MAX_DATA_BYTES bounds the data under DIR (default 2 GB).
+KM0_MAX_DATA_BYTES bounds the data under DIR (default 2 GB), KM0_STREAM_HEAP_MIB the heap of each role of the stream (default 750).
 Ctrl-C stops everything in order.
 `
 
