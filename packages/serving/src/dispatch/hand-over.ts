@@ -24,6 +24,8 @@ export function readHandOver(
       [fromMs, toMs, limit, ...clause.values],
     )
     const mutes = await readMuteChanges(client, scope, { fromMs, toMs, limit })
+    // One that takes the place of another: nobody was unmuted.
+    const replaced = new Set(mutes.map(({ mute }) => `${mute.kind} ${mute.subject} ${mute.atMs}`))
     const changes: HandOverChange[] = [
       ...episodes
         .filter(({ sinceMs }) => sinceMs >= fromMs)
@@ -44,7 +46,9 @@ export function readHandOver(
       ),
       ...mutes.flatMap(({ mute, ended }): HandOverChange[] => [
         ...(mute.atMs >= fromMs ? [{ kind: 'muted' as const, atMs: mute.atMs, mute, actor: mute.actor }] : []),
-        ...(ended !== null && ended.atMs >= fromMs ? [{ kind: 'unmuted' as const, atMs: ended.atMs, mute, actor: ended.actor }] : []),
+        ...(ended !== null && ended.atMs >= fromMs && !replaced.has(`${mute.kind} ${mute.subject} ${ended.atMs}`)
+          ? [{ kind: 'unmuted' as const, atMs: ended.atMs, mute, actor: ended.actor }]
+          : []),
       ]),
     ]
     changes.sort((a, b) => b.atMs - a.atMs)
