@@ -17,7 +17,8 @@ import { addressOf } from './sign-in/address.ts'
 import { Door, type DoorOptions } from './sign-in/door.ts'
 import { PageGuard } from './sign-in/page-guard.ts'
 import { keepSession, type Sessions } from './sign-in/session.ts'
-import { SocketGuard, type SocketGuardOptions } from './sign-in/socket-guard.ts'
+import { SessionWatch } from './sign-in/session-watch.ts'
+import { guardSockets } from './sign-in/socket-guard.ts'
 
 /** What a browser may send on a socket: one word. */
 const SOCKET_MAX_BYTES = 4_096
@@ -94,12 +95,12 @@ export async function startPanelServer(options: PanelServerOptions): Promise<Pan
       )
     },
   })
-  const guard = new SocketGuard({
-    sockets: sockets as unknown as SocketGuardOptions['sockets'],
+  const watch = new SessionWatch({
     sessions: signIn.sessions,
     nowMs: machineNowMs,
     everyMs: signIn.socketCheckMs ?? SOCKET_CHECK_MS,
   })
+  guardSockets(sockets as unknown as Parameters<typeof guardSockets>[0], watch)
   const programs = new ProgramsHealth(options.programs ?? new Map())
   state.explainWith((partitions, whole) =>
     findCause(partitions, whole, {
@@ -113,6 +114,7 @@ export async function startPanelServer(options: PanelServerOptions): Promise<Pan
   const counted = instruments(options.metrics, state, hub, machineNowMs)
   const door = new Door({
     sessions: signIn.sessions,
+    watch,
     audit: signIn.audit,
     nowMs: machineNowMs,
     addressOf: (request) => addressOf(request, signIn.behindProxy ?? false),
@@ -176,7 +178,7 @@ export async function startPanelServer(options: PanelServerOptions): Promise<Pan
   }
 
   hub.start()
-  guard.start()
+  watch.start()
   for (const extension of extensions) extension.attach?.(sockets)
   programs.start()
   await listen(server, options.host, options.port)
@@ -196,7 +198,7 @@ export async function startPanelServer(options: PanelServerOptions): Promise<Pan
     port: (server.address() as AddressInfo).port,
     close: async () => {
       hub.stop()
-      guard.stop()
+      watch.stop()
       for (const extension of extensions) extension.stop?.()
       programs.stop()
       await options.source.stop()

@@ -4,12 +4,15 @@ import { bodyOf, checkOrigin, Refusal } from '../guard.ts'
 import { ACCESS, UNDECLARED } from './access.ts'
 import { Allowance } from './attempts.ts'
 import { checkAccess, keepSession, keptSession, type Session, type Sessions } from './session.ts'
+import type { SessionWatch } from './session-watch.ts'
 
 /** Longest text of an audit entry, in characters. */
 const DETAIL_MAX_CHARACTERS = 500
 
 export interface DoorOptions {
   readonly sessions: Sessions
+  /** Closes answers that go on and on when their session ends. */
+  readonly watch: Pick<SessionWatch, 'add'>
   readonly nowMs: () => number
   /** Address of whoever sent a request. */
   readonly addressOf: (request: IncomingMessage) => string
@@ -40,6 +43,11 @@ export class Door {
     // A program that shows a token is no page of somebody else's.
     else if (request.method !== 'GET') checkOrigin(request.headers)
     checkAccess(access, session)
+    if (session !== null)
+      response.once(
+        'close',
+        this.#options.watch.add(session, request.headers, () => response.destroy()),
+      )
   }
 
   /** Writes into the audit what was done, after it was done. Never throws: what was done stays done. */

@@ -13,12 +13,12 @@ import { keptSession, type Session } from './session.ts'
 const YEAR_S = 31_536_000
 
 const password = z.string().min(PASSWORD_MIN_CHARACTERS).max(PASSWORD_MAX_CHARACTERS)
-const signInBody = z.union([
+export const signInBody = z.union([
   z.strictObject({ link: z.string().min(1).max(200) }),
   z.strictObject({ email: z.email().max(200), password: z.string().min(1).max(PASSWORD_MAX_CHARACTERS) }),
 ])
 const emptyBody = z.strictObject({})
-const passwordBody = z.strictObject({ current: z.string().max(PASSWORD_MAX_CHARACTERS).nullable(), password })
+export const passwordBody = z.strictObject({ current: z.string().max(PASSWORD_MAX_CHARACTERS).nullable(), password })
 
 export interface SignInRestOptions {
   readonly signIn: Pick<SignIn, 'enterByLink' | 'enterByPassword' | 'find' | 'findKey' | 'renew' | 'leave' | 'choosePassword'>

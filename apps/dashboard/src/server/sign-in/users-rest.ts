@@ -20,17 +20,17 @@ const scope = z.discriminatedUnion('kind', [
 const role = z.enum(PERSON_ROLES)
 const id = z.string().min(1).max(64).refine(isName, 'is no id')
 
-const addBody = z.strictObject({ name: personName, email: z.email().max(200), role, scope })
-const changeBody = z.strictObject({
+export const addBody = z.strictObject({ name: personName, email: z.email().max(200), role, scope })
+export const changeBody = z.strictObject({
   id,
   name: personName.optional(),
   role: role.optional(),
   scope: scope.optional(),
   revoked: z.boolean().optional(),
 })
-const linkBody = z.strictObject({ id })
-const keyBody = z.strictObject({ kind: z.enum(['wall', 'token']), name: personName, scope })
-const revokeBody = z.strictObject({ id: z.number().int().min(1) })
+export const linkBody = z.strictObject({ id })
+export const keyBody = z.strictObject({ kind: z.enum(['wall', 'token']), name: personName, scope })
+export const revokeBody = z.strictObject({ id: z.number().int().min(1) })
 
 export interface UsersRestOptions {
   readonly signIn: Pick<SignIn, 'addUser' | 'makeLink' | 'makeKey'> & {
