@@ -18,10 +18,11 @@ it('tells which programs ended by themselves, and why', () => {
     fatal('of another end'),
     '2026-11-30T01:36:27.000Z mqtt ended (exit 0); the end of /x/mqtt.log:',
     '    no JSON',
+    '2026-11-30T01:36:27.000Z fleet ended (exit 0); the end of /x/fleet.log:',
     '2026-11-30T01:36:28.000Z stream-lake ended (exit 1); the end of /x/lake.log:',
     fatal('the group is gone'),
   ]
   writeFileSync(join(folder, 'launcher.log'), `${lines.join('\n')}\n`)
-  expect(endedByThemselves(folder)).toEqual(['2 × stream-lake (exit 1: the group is gone)', '1 × mqtt (exit 0)'])
+  expect(endedByThemselves(folder)).toEqual(['2 × stream-lake (exit 1: the group is gone)', '1 × fleet (exit 0)'])
   rmSync(folder, { recursive: true })
 })
