@@ -1,14 +1,17 @@
 // The files of the lake: what readers that are not ours are given, how they grow, and what a crash may leave among them.
 import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync, truncateSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { coveredShare } from '@km0/contracts'
 import {
   DEAD_LETTERS,
   exactFiles,
   exportRows,
+  LATE_POSITIONS,
   type LakeTable,
   LakeWriter,
   lakeStatus,
   maintain,
+  measureLateness,
   POSITIONS,
   queryLake,
   readPositions,
@@ -129,5 +132,34 @@ it('T08, T09: a file that was cut short anywhere is no part of the lake, hides n
   await maintain(lake, { keepSnapshotsMs: 0, keepFilesMs: 0 }, Date.now() + 1_000)
   expect(torn.filter((path) => existsSync(path))).toEqual([])
   expect((await readPositions(lake, { fromMs: START_MS, toMs: START_MS + HOUR_MS })).rowCount).toBe(50)
+  lake.close()
+})
+
+it('measures how late the positions of each hour of arrival were, and what became of them', async () => {
+  const { lake, writer } = await newLake(services, 'lateness')
+  const late = (offset: number, lateMs: number) => ({ ...position(0, offset, 'a', START_MS - lateMs), timestampMs: START_MS })
+  const side = (offset: number, value: object) => ({
+    partition: 0,
+    offset,
+    timestampMs: START_MS,
+    key: 'a',
+    value: Buffer.from(JSON.stringify(value)),
+    headers: {},
+  })
+  for (const table of [POSITIONS, LATE_POSITIONS, DEAD_LETTERS]) await writer.nextOffset(table, 0)
+  await writer.append([batchOf(POSITIONS, [late(0, -3), late(1, 50), late(2, 45_000), late(3, 45_001), late(4, 90_000_000)], 0)])
+  const tard = { motiu: 'tard', data_ms: START_MS - 90_000_000, finestres_tancades: 5 }
+  // The second one is the first, written again after a restart.
+  await writer.append([
+    batchOf(LATE_POSITIONS, [side(0, tard), side(1, tard), side(2, { ...tard, motiu: 'parcial', data_ms: START_MS - 45_001 })], 0),
+  ])
+  await writer.append([
+    batchOf(DEAD_LETTERS, [side(0, { motiu: 'futur', data_ms: 1 }), side(1, { motiu: 'json' }), side(2, { motiu: 'json' })], 0),
+  ])
+  const hourMs = Math.floor(START_MS / HOUR_MS) * HOUR_MS
+  const [before, hour] = await measureLateness(lake, { fromMs: hourMs - HOUR_MS, toMs: hourMs + HOUR_MS })
+  expect(before).toMatchObject({ hourMs: hourMs - HOUR_MS, points: 0, late: 0, refused: {} })
+  expect(hour).toMatchObject({ hourMs, points: 5, late: 1, partlyLate: 1, refused: { futur: 1, json: 2 } })
+  expect([50, 45_000, 60_000].map((ms) => coveredShare(hour?.counts ?? [], ms))).toEqual([0.4, 0.6, 0.8])
   lake.close()
 })

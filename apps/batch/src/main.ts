@@ -5,12 +5,13 @@ import { startBackfills } from './backfill/start-backfills.ts'
 import { deliveryEnvironment } from './deliveries/environment.ts'
 import { startDeliveries } from './deliveries/start-deliveries.ts'
 import { batchEnvironment } from './environment.ts'
+import { latenessEnvironment, startLateness } from './lateness/start-lateness.ts'
 import { ledgerEnvironment, startLedgers } from './ledger/start-ledgers.ts'
 import { startNightly } from './nightly/start-nightly.ts'
 
 const { settings, log, metrics, health, shutdown } = startProgram(
   'batch',
-  batchEnvironment.extend({ ...ledgerEnvironment.shape, ...deliveryEnvironment.shape }),
+  batchEnvironment.extend({ ...ledgerEnvironment.shape, ...latenessEnvironment.shape, ...deliveryEnvironment.shape }),
 )
 
 const operations = await serveOperations({ host: settings.KM0_HTTP_HOST, port: settings.KM0_HTTP_PORT, health, metrics })
@@ -24,4 +25,6 @@ const nightly = await startNightly({ settings, log, metrics, health, rules })
 shutdown.add('nightly', () => nightly.close())
 const deliveries = await startDeliveries({ settings, log, metrics, health })
 shutdown.add('deliveries', () => deliveries.close())
+const lateness = startLateness({ settings, log, health })
+shutdown.add('lateness', () => lateness.close())
 log.info({ port: operations.port, queue: QUEUES.backfills }, 'batch worker ready')

@@ -9,6 +9,7 @@ import { openLog } from '@km0/transport'
 import { openQueue } from '@km0/transport/queue'
 import { z } from 'zod'
 import { backfillsRoutes } from './server/backfills/backfills-rest.ts'
+import { openDataOutExtensions } from './server/data-out/data-out-extension.ts'
 import { daysRoutes } from './server/days/days-rest.ts'
 import { dispatchExtension } from './server/dispatch/dispatch-extension.ts'
 import { dispatchEnvironment, dispatchLimits } from './server/dispatch/dispatch-settings.ts'
@@ -126,6 +127,11 @@ const signInDoor = signInExtension({
   auditDays: settings.KM0_AUDIT_DAYS,
   onTrouble: (error, what) => logger.warn({ err: error }, what),
 })
+const dataOut = openDataOutExtensions({
+  ...{ storeOptions, state, source, serving, stock, ledgers, programs: settings.KM0_PROGRAMS },
+  onTrouble: (error, what) => logger.warn({ err: error }, what),
+})
+shutdown.add('store of what leaves', () => dataOut.close())
 startPanelServer({
   host: settings.KM0_HTTP_HOST,
   port: settings.KM0_HTTP_PORT,
@@ -139,6 +145,7 @@ startPanelServer({
     { routes: daysRoutes({ serving, nowMs: platformNowMs }) },
     { routes: backfillsRoutes({ backfills, serving, nights, queue, rules, nowMs: platformNowMs }) },
     { routes: ledgerRoutes({ runs: ledgers, platformNowMs }) },
+    ...dataOut.extensions,
     lakeExtension({
       ...{ serving, lake, state, rules, nowMs: platformNowMs },
       outageAfterMs: settings.KM0_OUTAGE_AFTER_MS,

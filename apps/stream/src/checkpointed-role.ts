@@ -1,4 +1,5 @@
 import { claimEpoch, openCheckpointStore, pipelineEpoch, readEpoch } from '@km0/checkpoints'
+import { CHECKPOINTS_LOCAL } from '@km0/contracts'
 import type { Log, PartitionConsumer, PartitionConsumerOptions } from '@km0/transport'
 import { Checkpointer, type CheckpointerOptions } from './checkpointer.ts'
 import { checkpointObjects } from './environment.ts'
@@ -10,8 +11,7 @@ import type { Role, StreamProgram } from './role.ts'
 /** Shorter than the session of a group's member. */
 const EPOCH_KNOWN_FOR_MS = 2_000
 
-const ONE_MACHINE =
-  'checkpoints are in a folder, which only this machine sees unless it is a shared one: no instance on another machine can go on from them'
+const ONE_MACHINE = `${CHECKPOINTS_LOCAL}, which only this machine sees unless it is a shared one: no instance on another machine can go on from them`
 
 /** A partition tells how far it is at most this often. */
 const MARK_EVERY_MS = 1_000

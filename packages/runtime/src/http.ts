@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import type { Registry } from 'prom-client'
 import type { Health } from './health.ts'
 
-/** Answers GET /health (200, or 503 when down) and GET /metrics; returns false for any other path, which is then the caller's. */
+/** Answers GET /health (200, or 503 when down), /metrics and /metrics.json (the same for programs of ours); returns false for any other path, which is then the caller's. */
 export async function answerOperations(
   request: IncomingMessage,
   response: ServerResponse,
@@ -22,6 +22,14 @@ export async function answerOperations(
     const text = await metrics.metrics()
     response.writeHead(200, { 'content-type': metrics.contentType })
     response.end(text)
+    return true
+  }
+  if (path === '/metrics.json') {
+    const families = await metrics.getMetricsAsJSON()
+    response.writeHead(200, { 'content-type': 'application/json', 'cache-control': 'no-store' })
+    response.end(
+      JSON.stringify(families.map(({ name, values }) => ({ name, values: values.map(({ labels, value }) => ({ labels, value })) }))),
+    )
     return true
   }
   return false

@@ -1,5 +1,5 @@
 import { QUEUES } from '@km0/contracts/queues'
-import { type CommonEnvironment, Counter, type Health, type Logger, type Registry } from '@km0/runtime'
+import { type CommonEnvironment, Counter, Gauge, type Health, type Logger, type Registry } from '@km0/runtime'
 import { type DataOut, openDataOut, openServing, type Serving } from '@km0/serving'
 import { JobRefusedError, openQueue, type QueueClient, type QueuedJob, type QueueWorker, startQueueWorker } from '@km0/transport/queue'
 import { z } from 'zod'
@@ -62,6 +62,15 @@ class DeliveryService {
       labelNames: ['channel', 'outcome'],
       registers: [program.metrics],
     })
+    const channels = new Gauge({
+      name: 'km0_delivery_channel',
+      help: '1 where this installation can send by a channel',
+      labelNames: ['channel'],
+      registers: [program.metrics],
+    })
+    channels.set({ channel: 'webhook' }, 1)
+    channels.set({ channel: 'email' }, Number(this.#mailer !== null))
+    channels.set({ channel: 'folder' }, Number(settings.KM0_REPORT_DIR !== undefined))
     program.health.register('deliveries', () => (this.#trouble === null ? { status: 'ok' } : { status: 'degraded', detail: this.#trouble }))
   }
 

@@ -1,22 +1,14 @@
 import { existsSync } from 'node:fs'
-import { homedir, hostname } from 'node:os'
+import { hostname } from 'node:os'
 import { gatherLedger } from '@km0/audit'
 import { DEFAULT_POSITIONS_SETTINGS } from '@km0/contracts'
 import { readPipelineSettings } from '@km0/contracts/pipeline-settings-file'
-import {
-  type Lake,
-  type LakeEnvironment,
-  LakeMissingError,
-  LakeNotInstalledError,
-  LakeUnavailableError,
-  lakeSettingsOf,
-  openLake,
-  userCacheDir,
-} from '@km0/lake'
+import type { LakeEnvironment } from '@km0/lake'
 import { type CommonEnvironment, Gauge, type Health, type Logger, loadSettings, type Registry } from '@km0/runtime'
 import { openLedgerRuns, openLedgerStore, openServing } from '@km0/serving'
 import { openLog } from '@km0/transport'
 import { z } from 'zod'
+import { withLakeOrWhy } from '../lake-or-why.ts'
 import { LedgerWorker } from './ledger-worker.ts'
 
 /** Settings of the ledgers that this program makes. */
@@ -102,24 +94,4 @@ function positionsRules() {
   const { version: _version, ...rules } = positions
   const { delayMs, allowedLatenessMs } = DEFAULT_POSITIONS_SETTINGS
   return { ...rules, delayMs, allowedLatenessMs }
-}
-
-/** The lake is opened for one ledger; where there is none, the ledger says why. */
-async function withLakeOrWhy<T>(settings: LedgerProgram['settings'], call: (lake: Lake | string) => Promise<T>): Promise<T> {
-  const lake = await open(settings)
-  try {
-    return await call(lake)
-  } finally {
-    if (typeof lake !== 'string') lake.close()
-  }
-}
-
-async function open(settings: LedgerProgram['settings']): Promise<Lake | string> {
-  try {
-    return await openLake(lakeSettingsOf(settings, settings.DATABASE_URL, userCacheDir(process.env, homedir())), { readOnly: true })
-  } catch (error) {
-    if (error instanceof LakeMissingError || error instanceof LakeNotInstalledError || error instanceof LakeUnavailableError)
-      return error.message
-    throw error
-  }
 }

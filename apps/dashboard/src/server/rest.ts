@@ -19,7 +19,7 @@ export const noteText = z
   .max(NOTE_MAX_CHARACTERS)
   .refine((note) => ![...note].some(isControl), 'no control characters')
 
-const acknowledgementBody = z.strictObject({
+export const acknowledgementBody = z.strictObject({
   van: z.string().min(1).max(64),
   sinceMs: z.number().int().min(0).max(4_102_444_800_000),
   note: noteText,

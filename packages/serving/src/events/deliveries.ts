@@ -1,6 +1,6 @@
 import type { Channel, DeliveryView, PlatformEvent, Scope, SubscriptionView } from '@km0/contracts'
 import type { Client, Pool } from '../pool.ts'
-import { readEvents } from './read-events.ts'
+import { type Reader, readEvents } from './read-events.ts'
 import type { Viewer } from './subscriptions.ts'
 
 /** A delivery as whoever sends it needs it. */
@@ -63,12 +63,14 @@ async function handOut(
     [subscriber.handedEventId, EVENTS_AT_A_TIME],
   )
   const upTo = rows[0]?.id ?? subscriber.handedEventId
-  const events = await readEvents(client, scopeOf(subscriber), { afterId: subscriber.handedEventId, limit: EVENTS_AT_A_TIME })
+  const events = await readEvents(readerOf(client), scopeOf(subscriber), { afterId: subscriber.handedEventId, limit: EVENTS_AT_A_TIME })
   const wanted = events.filter((event) => event.id <= upTo && isWanted(event, subscriber) && event.foundAtMs - event.atMs <= given.maxAgeMs)
   for (const event of wanted) await insertDelivery(client, subscriber.id, event.key, event.kind, event, given.nowMs)
   await client.query('update km0.subscription set handed_event_id = $2 where id = $1', [subscriber.id, upTo])
   return wanted.length
 }
+
+const readerOf = (client: Client): Reader => ({ query: async (text, values = []) => (await client.query(text, [...values])).rows })
 
 function isWanted(event: PlatformEvent, { kinds, leastStepMs }: Subscriber): boolean {
   if (!kinds.includes(event.kind)) return false

@@ -1,5 +1,5 @@
 import type { PlatformEvent, Scope } from '@km0/contracts'
-import type { Client, Pool } from '../pool.ts'
+import type { Pool } from '../pool.ts'
 import { marketScope, vanScope } from '../scope.ts'
 
 /** Events after a place in the stream, of a scope, in order. */
@@ -28,11 +28,16 @@ export function eventScope(scope: Scope, first: number): { readonly sql: string;
   return { sql: `(case when e.van is not null then ${van.sql} else ${marketScope(scope, 'e.market', first).sql} end)`, values: van.values }
 }
 
-export async function readEvents(pool: Pool | Client, scope: Scope, { afterId, limit }: EventQuery): Promise<PlatformEvent[]> {
+/** What runs a statement and gives its rows: a pool, or one connection within a transaction. */
+export type Reader = Pick<Pool, 'query'>
+
+export async function readEvents(reader: Reader, scope: Scope, { afterId, limit }: EventQuery): Promise<PlatformEvent[]> {
   const clause = eventScope(scope, 3)
-  const text = `select ${COLUMNS} from km0.event e left join km0.van v on v.van = e.van where e.id > $1 and ${clause.sql} order by e.id limit $2`
-  const result = await pool.query(text, [afterId, limit, ...clause.values])
-  return (Array.isArray(result) ? result : result.rows).map((row) => eventOf(row as EventRow))
+  const rows = await reader.query<EventRow & Record<string, unknown>>(
+    `select ${COLUMNS} from km0.event e left join km0.van v on v.van = e.van where e.id > $1 and ${clause.sql} order by e.id limit $2`,
+    [afterId, limit, ...clause.values],
+  )
+  return rows.map(eventOf)
 }
 
 /** The event as it is told: columns that its kind does not have are left out. */

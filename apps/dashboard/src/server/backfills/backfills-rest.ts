@@ -25,11 +25,11 @@ const DIRTY_DAYS = 7
 const TRACK_SPAN_MS = 2 * DAY_MS
 
 const id = z.number().int().min(1)
-const previewBody = z.strictObject({ request: backfillRequest })
-const runBody = z.strictObject({ request: backfillRequest, reason: noteText })
-const publishBody = z.strictObject({ id, reason: noteText })
-const rollBackBody = z.strictObject({ publication: id, reason: noteText })
-const cancelBody = z.strictObject({ id })
+export const previewBody = z.strictObject({ request: backfillRequest })
+export const runBody = z.strictObject({ request: backfillRequest, reason: noteText })
+export const publishBody = z.strictObject({ id, reason: noteText })
+export const rollBackBody = z.strictObject({ publication: id, reason: noteText })
+export const cancelBody = z.strictObject({ id })
 
 export interface BackfillsRestOptions {
   readonly backfills: Pick<

@@ -32,7 +32,7 @@ export function daysRoutes({ serving, nowMs }: DaysRestOptions): Routes {
             'content-disposition': `attachment; filename="km0-${nameOfDay(first)}-${nameOfDay(last)}.csv"`,
             'cache-control': 'no-store',
           })
-          response.end(daysCsv(view))
+          response.end(daysCsv(view, { bom: url.searchParams.get('bom') === '1' }))
         },
       },
     ],

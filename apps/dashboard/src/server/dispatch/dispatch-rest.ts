@@ -11,14 +11,14 @@ const LONGEST_MS = 31 * DAY_MS
 /** A shift, when nobody says since when. */
 const SHIFT_MS = 8 * HOUR_MS
 
-const muteBody = z.strictObject({
+export const muteBody = z.strictObject({
   kind: z.enum(['van', 'depot']),
   subject: z.string().refine(isName, 'is no name'),
   /** null: until somebody lifts it. */
   untilMs: z.number().int().min(0).max(4_102_444_800_000).nullable(),
   note: noteText,
 })
-const liftBody = z.strictObject({ id: z.number().int().min(1).max(Number.MAX_SAFE_INTEGER) })
+export const liftBody = z.strictObject({ id: z.number().int().min(1).max(Number.MAX_SAFE_INTEGER) })
 
 export interface DispatchRestOptions {
   readonly store: Pick<Dispatch, 'mute' | 'unmute' | 'readHandOver' | 'readTravelTotals'>

@@ -16,12 +16,12 @@ import { json, type Routes, requireEverything, requireRole, sessionOf } from '..
 /** Longest CSV file, in bytes: ten thousand vans are 600 KB, zones are large. */
 export const CSV_MAX_BYTES = 8_000_000
 
-const importBody = z.strictObject({ kind: z.enum(REGISTER_KINDS), csv: z.string().max(CSV_MAX_BYTES) })
+export const importBody = z.strictObject({ kind: z.enum(REGISTER_KINDS), csv: z.string().max(CSV_MAX_BYTES) })
 const date = z
   .string()
   .refine((text) => madridDateMs(text) !== null, 'is not a date YYYY-MM-DD')
   .nullable()
-const vanBody = z.strictObject({
+export const vanBody = z.strictObject({
   van: z.string().refine(isName, 'is no name of a van'),
   name: z.string().trim().min(1).max(100),
   plate: z.string().trim().max(20).nullable(),

@@ -9,8 +9,8 @@ const HOUR_MS = 3_600_000
 
 const instant = z.number().int().min(0).max(4_102_444_800_000)
 /** Without times: the hour that ends now. */
-const askBody = z.strictObject({ fromMs: instant.optional(), toMs: instant.optional() })
-const cancelBody = z.strictObject({ id: z.number().int().min(1) })
+export const askBody = z.strictObject({ fromMs: instant.optional(), toMs: instant.optional() })
+export const cancelBody = z.strictObject({ id: z.number().int().min(1) })
 
 export interface LedgerRestOptions {
   readonly runs: Pick<LedgerRuns, 'ask' | 'cancel' | 'list' | 'report'>

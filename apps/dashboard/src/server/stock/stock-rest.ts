@@ -9,7 +9,7 @@ const DAY_MS = 86_400_000
 
 /** The store takes no NUL, and no product is called so. */
 const name = z.string().refine(isName, 'is no name')
-const acknowledgementBody = z.strictObject({
+export const acknowledgementBody = z.strictObject({
   product: name,
   market: name,
   startMs: z.number().int().min(0).max(4_102_444_800_000),
