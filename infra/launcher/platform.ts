@@ -101,7 +101,7 @@ export class Platform {
     await this.#startParts(parts, logDir, prepareFleet)
     const url = `http://127.0.0.1:${panelPort}/`
     await phase(fleet === 'none' ? 'first health of everything' : 'first position on the panel', () =>
-      this.#untilReady(parts, url, fleet !== 'none'),
+      this.#untilReady(parts, fleet !== 'none'),
     )
     this.#wasReady = true
     return url
@@ -151,12 +151,12 @@ export class Platform {
     child.start()
   }
 
-  async #untilReady(parts: readonly Part[], url: string, needsWork: boolean): Promise<void> {
+  async #untilReady(parts: readonly Part[], needsWork: boolean): Promise<void> {
     const { signal, say } = this.#options
     const wait = (name: string, address: string, work: boolean) =>
       untilWell(address, { needsWork: work, signal, sayEveryMs: SAY_WAITING_EVERY_MS, onWaiting: (what) => say(`… ${name}: ${what}`) })
-    const others = parts.filter((part) => part.name !== 'dashboard' && !part.mayEnd)
-    await Promise.all([...others.map((part) => wait(part.name, part.healthUrl, false)), wait('dashboard', `${url}api/health`, needsWork)])
+    const lasting = parts.filter((part) => !part.mayEnd)
+    await Promise.all(lasting.map(({ name, healthUrl }) => wait(name, healthUrl, needsWork && name === 'dashboard')))
   }
 
   /** Process of a part or service that was started here; undefined while it does not run. */

@@ -79,7 +79,7 @@ describe('npm start', () => {
     const url = await ready(platform, FIRST_READY_WITHIN_MS)
     expect(url).toBe(`http://127.0.0.1:${port}/`)
     expect(platform.said().trimEnd().split('\n').at(-1)).toBe(`Panel: ${url}`)
-    const health = (await (await fetch(`${url}api/health`)).json()) as { status: string; parts: object }
+    const health = (await (await fetch(`${url}health`)).json()) as { status: string; parts: object }
     expect(health).toMatchObject({ status: 'ok', ready: true })
     // Names of vans are nobody's business without a sign-in.
     expect(JSON.stringify(health)).not.toContain('furgoneta')
