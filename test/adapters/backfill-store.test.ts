@@ -1,5 +1,5 @@
 import { type Piece, type SessionSpan, sessionHours } from '@km0/backfill'
-import { BackfillRefusedError, type Backfills, openBackfills, openServing, PieceText, type VersionPlan } from '@km0/serving'
+import { BackfillRefusedError, type Backfills, openBackfills, openServing, PieceRows, type VersionPlan } from '@km0/serving'
 import { startServices, type TestServices } from '@km0/testkit/services'
 import fc from 'fast-check'
 import pg from 'pg'
@@ -72,11 +72,11 @@ async function liveWindow(van: string, endMs: number, mm: number): Promise<void>
   )
 }
 
-async function versionOf(plan: VersionPlan, fill: (text: PieceText) => void): Promise<number> {
+async function versionOf(plan: VersionPlan, fill: (rows: PieceRows) => void): Promise<number> {
   const { id } = await store.createVersion(plan, by)
-  const text = new PieceText(id)
-  fill(text)
-  expect(await store.storePiece(id, 0, text, T0)).toBe('stored')
+  const rows = new PieceRows(id)
+  fill(rows)
+  expect(await store.storePiece(id, 0, rows, T0)).toBe('stored')
   expect(await store.complete(id, T0)).toBe(true)
   return id
 }
@@ -93,9 +93,9 @@ it('serves live rows until a version is published, and again when it is rolled b
       )
     ).rows
   const before = await served()
-  const id = await versionOf(planOf(['a', 'b|\\n'], T0, T0 + HOUR), (text) => {
-    for (let minute = 1; minute <= 60; minute += 1) text.distance('b|\\n', T0 + (minute - 5) * MINUTE, T0 + minute * MINUTE, window(2_000))
-    text.travelHour('b|\\n', T0, { distanceMm: 24_000, positions: 72, jumps: 0, jumpsMm: 0, gaps: 1, gapsMm: 5 })
+  const id = await versionOf(planOf(['a', 'b|\\n'], T0, T0 + HOUR), (rows) => {
+    for (let minute = 1; minute <= 60; minute += 1) rows.distance('b|\\n', T0 + (minute - 5) * MINUTE, T0 + minute * MINUTE, window(2_000))
+    rows.travelHour('b|\\n', T0, { distanceMm: 24_000, positions: 72, jumps: 0, jumpsMm: 0, gaps: 1, gapsMm: 5 })
   })
   expect(await served()).toEqual(before)
   const difference = await store.difference(id)
@@ -136,10 +136,10 @@ it('is compared and published at once: the one waits for the other', async () =>
   await liveDay('distance_row', Date.UTC(2026, 8, 14))
   const vans = Array.from({ length: 40 }, (_, number) => `van-${number}`)
   for (let round = 0; round < 12; round += 1) {
-    const id = await versionOf(planOf(vans, T0, T0 + HOUR), (text) => {
+    const id = await versionOf(planOf(vans, T0, T0 + HOUR), (rows) => {
       for (const van of vans)
         for (let minute = 1; minute <= 60; minute += 1)
-          text.distance(van, T0 + (minute - 5) * MINUTE, T0 + minute * MINUTE, window(round + 2))
+          rows.distance(van, T0 + (minute - 5) * MINUTE, T0 + minute * MINUTE, window(round + 2))
     })
     const [, , published] = await Promise.all([store.difference(id), store.difference(id), store.publish(id, by)])
     expect(published.hours).toBe(3 * vans.length)
@@ -148,21 +148,21 @@ it('is compared and published at once: the one waits for the other', async () =>
 
 it('stores a piece once, whoever runs it, and nothing of a version that runs no more', async () => {
   const { id } = await store.createVersion(planOf(['a'], T0, T0 + HOUR), by)
-  const textOf = () => {
-    const text = new PieceText(id)
-    for (let minute = 1; minute <= 60; minute += 1) text.distance('a', T0 + (minute - 5) * MINUTE, T0 + minute * MINUTE, window(1))
-    return text
+  const rowsOf = () => {
+    const rows = new PieceRows(id)
+    for (let minute = 1; minute <= 60; minute += 1) rows.distance('a', T0 + (minute - 5) * MINUTE, T0 + minute * MINUTE, window(1))
+    return rows
   }
-  const outcomes = await Promise.all([1, 2, 3].map(() => store.storePiece(id, 0, textOf(), T0)))
+  const outcomes = await Promise.all([1, 2, 3].map(() => store.storePiece(id, 0, rowsOf(), T0)))
   expect(outcomes.sort()).toEqual(['done', 'done', 'stored'])
   const other = await store.createVersion(planOf(['a'], T0, T0 + HOUR), by)
   expect(await store.cancel(other.id, T0)).toBe(true)
-  expect(await store.storePiece(other.id, 0, textOf(), T0)).toBe('stopped')
+  expect(await store.storePiece(other.id, 0, rowsOf(), T0)).toBe('stopped')
   expect((await pool.query('select count(*)::int as n from km0.version_distance')).rows).toEqual([{ n: 60 }])
 })
 
 it('keeps the served version of an hour and the newest, and says what it dropped', async () => {
-  const make = () => versionOf(planOf(['a'], T0, T0 + HOUR), (text) => text.distance('a', T0, T0 + 5 * MINUTE, window(1)))
+  const make = () => versionOf(planOf(['a'], T0, T0 + HOUR), (rows) => rows.distance('a', T0, T0 + 5 * MINUTE, window(1)))
   const first = await make()
   await store.publish(first, by)
   const others = [await make(), await make(), await make()]
@@ -175,9 +175,9 @@ it('keeps the served version of an hour and the newest, and says what it dropped
 })
 
 it('forgets hours whose day is dropped, but for distance by hour', async () => {
-  const id = await versionOf(planOf(['a'], T0, T0 + HOUR), (text) => {
-    text.distance('a', T0, T0 + 5 * MINUTE, window(1))
-    text.travelHour('a', T0, { distanceMm: 7, positions: 2, jumps: 0, jumpsMm: 0, gaps: 0, gapsMm: 0 })
+  const id = await versionOf(planOf(['a'], T0, T0 + HOUR), (rows) => {
+    rows.distance('a', T0, T0 + 5 * MINUTE, window(1))
+    rows.travelHour('a', T0, { distanceMm: 7, positions: 2, jumps: 0, jumpsMm: 0, gaps: 0, gapsMm: 0 })
   })
   await store.publish(id, by)
   const serving = openServing({ databaseUrl: services.postgres.url, applicationName: 'test' })
@@ -244,9 +244,9 @@ it('any sequence of publish and roll back over random hours leaves no session mi
             const spans = [{ owner: name, ...needed, tailMs: needed.toMs }]
             const plan = planOf([name], asked.fromMs, asked.toMs, { spans, finalMs })
             versions.push(
-              await versionOf(plan, (text) => {
+              await versionOf(plan, (rows) => {
                 for (const { startMs, endMs } of fresh)
-                  if (startMs >= needed.fromMs && startMs < needed.toMs) text.session(name, startMs, endMs, 1)
+                  if (startMs >= needed.fromMs && startMs < needed.toMs) rows.session(name, startMs, endMs, 1)
               }),
             )
             publications.push((await store.publish(versions.at(-1) ?? 0, by)).publication)

@@ -12,19 +12,19 @@ export class Meter {
 
   constructor(pids: () => readonly number[]) {
     this.#pids = pids
-    this.#look()
+    this.#look(true)
     this.#timer = setInterval(() => this.#look(), 100)
   }
 
-  #look(): void {
+  #look(isFirst = false): void {
     let sumKb = 0
     for (const pid of this.#pids()) {
       try {
         const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
         const ticks = Number(fields[11]) + Number(fields[12])
         const known = this.#ticks.get(pid)
-        // What a worker did before it was first seen is part of the run.
-        this.#ticks.set(pid, { first: known?.first ?? (this.#ticks.size === 0 ? ticks : 0), last: ticks })
+        // What a process that was started during the run did before it was first seen is part of it.
+        this.#ticks.set(pid, { first: known?.first ?? (isFirst ? ticks : 0), last: ticks })
         sumKb += Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0)
       } catch {
         // It has ended meanwhile.

@@ -1,5 +1,5 @@
-import { identifier, LAKE, type Lake, literal } from './lake.ts'
-import { type PositionColumns, readPositions } from './read-positions.ts'
+import { identifier, LAKE, type Lake, type LakeConnection, literal } from './lake.ts'
+import { type ColumnRoom, type PositionColumns, readInto, roomFor, selectedColumns, streamInto } from './read-positions.ts'
 import { ROW_KINDS } from './rows.ts'
 import { dayOf, POSITIONS } from './tables.ts'
 
@@ -13,94 +13,82 @@ export interface BatchInputQuery {
   /** A point farther back than this before `needsFromMs` counts for nothing. */
   readonly maxGapMs: number
   readonly vans?: readonly string[]
+  /** With `vans`: about how many points they have in the range; else they are counted. */
+  readonly expectedRows?: number
   /** Version of the lake that is read throughout; a run that is tried again reads the same. */
   readonly snapshot: number
-  /** How much is read at a time beyond the range, for sessions that go on. Default 1 h. */
+  /** How much is read at first beyond the range at most, for sessions that go on; then four times as much each time. Default 1 h. */
   readonly stepMs?: number
 }
 
 /**
- * The points that a batch run over a range needs, and no more than a step beyond: those from `needsFromMs`, of each van the last one before,
- * and those after the range up to the first gap that ends at or after its end. So sessions that begin in the range are whole.
+ * The points that a batch run over a range needs, and few more: those from `needsFromMs`, of each van at least the last one before, and those
+ * after the range up to the first gap that ends at or after its end. So sessions that begin in the range are whole.
  */
 export async function readBatchInput(lake: Lake, query: BatchInputQuery): Promise<PositionColumns> {
-  const { toMs, needsFromMs, sessionGapMs, snapshot, vans } = query
-  const some = vans === undefined ? {} : { vans }
-  const within = await readPositions(lake, { fromMs: needsFromMs, toMs, snapshot, ...some })
-  const parts = [...(await readLastBefore(lake, query, within.vans)), within]
+  return lake.use((connection) => connection.transaction(() => readAll(connection, query)))
+}
+
+async function readAll(connection: LakeConnection, query: BatchInputQuery): Promise<PositionColumns> {
+  const { fromMs, toMs, needsFromMs, sessionGapMs, snapshot, stepMs = 3_600_000 } = query
+  // A little of both sides comes along with the range, where it costs next to nothing: most vans have their neighbours there.
+  const besideMs = Math.ceil(Math.min(stepMs, Math.max(sessionGapMs + 1, (toMs - fromMs) / 12)))
+  const whole = {
+    fromMs: needsFromMs - besideMs,
+    toMs: toMs + besideMs,
+    snapshot,
+    ...(query.vans === undefined ? {} : { vans: query.vans }),
+    ...(query.expectedRows === undefined ? {} : { expectedRows: Math.ceil(query.expectedRows * 1.5) + 65_536 }),
+  }
+  const room = await roomFor(connection, whole)
+  await readInto(connection, room, whole)
+  await readLastBefore(connection, query, room, whole.fromMs)
   const open = new OpenVans(toMs, sessionGapMs)
-  for (const part of parts) open.add(part)
-  const stepMs = Math.max(query.stepMs ?? 3_600_000, sessionGapMs + 1)
+  open.add(room.taken(), 0)
   // A step longer than a gap without a point ends every chain.
-  for (let atMs = toMs; ; atMs += stepMs) {
-    const names = open.namesAt(atMs)
-    if (names.length === 0) break
-    const part = await readPositions(lake, { fromMs: atMs, toMs: atMs + stepMs, snapshot, vans: names })
-    open.add(part)
-    parts.push(part)
+  let lookMs = 4 * Math.max(stepMs, sessionGapMs + 1)
+  for (let atMs = whole.toMs; ; lookMs *= 4) {
+    const vans = open.namesAt(atMs)
+    if (vans.length === 0) return room.taken()
+    const before = room.rowCount
+    await readInto(connection, room, { fromMs: atMs, toMs: atMs + lookMs, snapshot, vans })
+    open.add(room.taken(), before)
+    atMs += lookMs
   }
-  return joined(parts)
 }
 
-interface LastRow {
-  readonly van: string
-  readonly event_ms: number
-  readonly lat: number
-  readonly lon: number
-  readonly epoch: number
-  readonly partition: number
-  readonly log_offset: number
+/** Adds of each van the last point before `needsFromMs`; of equal times all. Points from `readFromMs` on are there. */
+async function readLastBefore(connection: LakeConnection, query: BatchInputQuery, room: ColumnRoom, readFromMs: number): Promise<void> {
+  const { needsFromMs, maxGapMs, snapshot } = query
+  let missing = namesWithoutPointBefore(room.taken(), needsFromMs)
+  let toMs = readFromMs
+  // Most vans have one near: rows of old days need not be read then.
+  for (const backMs of [86_400_000, maxGapMs]) {
+    const fromMs = needsFromMs - Math.min(backMs, maxGapMs)
+    if (missing.length === 0 || fromMs >= toMs) continue
+    const before = room.rowCount
+    await streamInto(connection, room, lastWithin(snapshot, missing, fromMs, toMs))
+    const { van, vans } = room.taken()
+    const found = new Set(Array.from(van.subarray(before), (number) => vans[number]))
+    missing = missing.filter((name) => !found.has(name))
+    toMs = fromMs
+  }
 }
 
-/** How far back a last point is looked for at first: most vans have one near, and rows of old days need not be read then. */
-const NEAR_MS = [3_600_000, 86_400_000]
-
-/** Of each of these vans the last point before `needsFromMs`; of equal times the one that is first in the log. */
-async function readLastBefore(lake: Lake, query: BatchInputQuery, vans: readonly string[]): Promise<PositionColumns[]> {
-  const { needsFromMs, maxGapMs } = query
-  const parts: PositionColumns[] = []
-  let missing = vans
-  let toMs = needsFromMs
-  for (const backMs of [...NEAR_MS.filter((ms) => ms < maxGapMs), maxGapMs]) {
-    if (missing.length === 0) break
-    const part = await readLastWithin(lake, query.snapshot, missing, needsFromMs - backMs, toMs)
-    parts.push(part)
-    const found = new Set(part.vans)
-    missing = missing.filter((van) => !found.has(van))
-    toMs = needsFromMs - backMs
-  }
-  return parts
+/** Vans that have a point, but none before `atMs`. */
+function namesWithoutPointBefore({ rowCount, vans, van, eventMs }: PositionColumns, atMs: number): string[] {
+  const [before, after] = [new Uint8Array(vans.length), new Uint8Array(vans.length)]
+  for (let row = 0; row < rowCount; row += 1) (eventMs[row]! < atMs ? before : after)[van[row]!] = 1
+  return vans.filter((_, index) => before[index] === 0 && after[index] === 1)
 }
 
-async function readLastWithin(
-  lake: Lake,
-  snapshot: number,
-  vans: readonly string[],
-  fromMs: number,
-  toMs: number,
-): Promise<PositionColumns> {
-  const rows = await lake.use((connection) =>
-    connection.all<LastRow>(
-      `SELECT van, event_ms::DOUBLE AS event_ms, lat, lon, epoch, kafka_partition AS partition, kafka_offset::DOUBLE AS log_offset
-        FROM ${LAKE}.${identifier(POSITIONS.name)} AT (VERSION => ${Math.trunc(snapshot)})
-        WHERE kind = '${ROW_KINDS.position}' AND van IN (${vans.map(literal).join(', ')})
-          AND event_day >= DATE '1970-01-01' + ${dayOf(fromMs)} AND event_day <= DATE '1970-01-01' + ${dayOf(toMs)}
-          AND event_ms >= ${Math.trunc(fromMs)} AND event_ms < ${Math.trunc(toMs)}
-        QUALIFY row_number() OVER (PARTITION BY van ORDER BY event_ms DESC, epoch, kafka_partition, kafka_offset) = 1`,
-    ),
-  )
-  const names = rows.map((row) => row.van)
-  return {
-    rowCount: rows.length,
-    vans: names,
-    van: Uint32Array.from(names.keys()),
-    eventMs: Float64Array.from(rows, (row) => row.event_ms),
-    lat: Float64Array.from(rows, (row) => row.lat),
-    lon: Float64Array.from(rows, (row) => row.lon),
-    epoch: Int32Array.from(rows, (row) => row.epoch),
-    partition: Int32Array.from(rows, (row) => row.partition),
-    offset: Float64Array.from(rows, (row) => row.log_offset),
-  }
+function lastWithin(snapshot: number, vans: readonly string[], fromMs: number, toMs: number): string {
+  const source = `${LAKE}.${identifier(POSITIONS.name)} AT (VERSION => ${Math.trunc(snapshot)})`
+  const where = `kind = '${ROW_KINDS.position}' AND van IN (${vans.map(literal).join(', ')})
+    AND event_day >= DATE '1970-01-01' + ${dayOf(fromMs)} AND event_day <= DATE '1970-01-01' + ${dayOf(toMs)}
+    AND event_ms >= ${Math.trunc(fromMs)} AND event_ms < ${Math.trunc(toMs)}`
+  return `WITH last AS (SELECT van, max(event_ms) AS event_ms FROM ${source} WHERE ${where} GROUP BY van)
+    SELECT ${selectedColumns} FROM ${source} SEMI JOIN last USING (van, event_ms) WHERE ${where}`
 }
 
 /** Vans whose points go on, without a gap, from within the range to where it was read. */
@@ -108,55 +96,34 @@ class OpenVans {
   readonly #toMs: number
   readonly #gapMs: number
   /** Newest point of the chain that reaches the end of the range, by van. */
-  readonly #chainMs = new Map<string, number>()
+  #chainMs: { readonly name: string; ms: number }[] = []
 
   constructor(toMs: number, gapMs: number) {
     this.#toMs = toMs
     this.#gapMs = gapMs
   }
 
-  add({ rowCount, vans, van, eventMs }: PositionColumns): void {
-    const times: number[][] = vans.map(() => [])
-    for (let row = 0; row < rowCount; row += 1) times[van[row] ?? 0]?.push(eventMs[row] ?? 0)
-    vans.forEach((name, index) => {
-      let chainMs = this.#chainMs.get(name) ?? Number.NEGATIVE_INFINITY
-      for (const ms of (times[index] ?? []).sort((a, b) => a - b)) {
-        // After the range only what continues the chain counts; before its end the newest point does.
-        if (ms < this.#toMs || ms - chainMs <= this.#gapMs) chainMs = Math.max(chainMs, ms)
-        else break
+  /** Adds the rows from `first` on of columns that always name the same vans. */
+  add({ rowCount, vans, van, eventMs }: PositionColumns, first: number): void {
+    if (this.#chainMs.length === 0) this.#chainMs = vans.map((name) => ({ name, ms: Number.NEGATIVE_INFINITY }))
+    const beyond: number[][] = vans.map(() => [])
+    for (let row = first; row < rowCount; row += 1) {
+      const ms = eventMs[row]!
+      const number = van[row]!
+      if (ms >= this.#toMs) beyond[number]!.push(ms)
+      else if (ms > this.#chainMs[number]!.ms) this.#chainMs[number]!.ms = ms
+    }
+    this.#chainMs.forEach((chain, number) => {
+      for (const ms of beyond[number]!.sort((a, b) => a - b)) {
+        // After the range only what continues the chain counts.
+        if (ms - chain.ms > this.#gapMs) break
+        chain.ms = Math.max(chain.ms, ms)
       }
-      if (chainMs !== Number.NEGATIVE_INFINITY) this.#chainMs.set(name, chainMs)
     })
   }
 
   /** Names of the vans whose chain may go on at or after `atMs`, up to which everything was read. */
   namesAt(atMs: number): string[] {
-    return [...this.#chainMs].filter(([, ms]) => atMs - ms <= this.#gapMs).map(([name]) => name)
+    return this.#chainMs.filter(({ ms }) => atMs - ms <= this.#gapMs).map(({ name }) => name)
   }
-}
-
-/** Columns one after the other; names are numbered anew, in code-unit order. */
-function joined(parts: readonly PositionColumns[]): PositionColumns {
-  const vans = [...new Set(parts.flatMap((part) => part.vans))].sort((a, b) => (a < b ? -1 : a > b ? 1 : 0))
-  const numberOf = new Map(vans.map((name, index) => [name, index]))
-  const rowCount = parts.reduce((sum, part) => sum + part.rowCount, 0)
-  const all = {
-    rowCount,
-    vans,
-    van: new Uint32Array(rowCount),
-    eventMs: new Float64Array(rowCount),
-    lat: new Float64Array(rowCount),
-    lon: new Float64Array(rowCount),
-    epoch: new Int32Array(rowCount),
-    partition: new Int32Array(rowCount),
-    offset: new Float64Array(rowCount),
-  }
-  let at = 0
-  for (const part of parts) {
-    const numbers = Uint32Array.from(part.vans, (name) => numberOf.get(name) ?? 0)
-    for (let row = 0; row < part.rowCount; row += 1) all.van[at + row] = numbers[part.van[row] ?? 0] ?? 0
-    for (const name of ['eventMs', 'lat', 'lon', 'epoch', 'partition', 'offset'] as const) all[name].set(part[name], at)
-    at += part.rowCount
-  }
-  return all
 }

@@ -12,14 +12,16 @@ export interface PositionsQuery {
   readonly vans?: readonly string[]
   /** Version of the lake; absent: the newest. */
   readonly snapshot?: number
+  /** With `vans`: about how many rows there are, so that they need not be counted first. */
+  readonly expectedRows?: number
 }
 
 /** Positions of a range as columns, one entry a row, in no order that matters. */
 export interface PositionColumns {
   readonly rowCount: number
-  /** Names, in code-unit order; `van` is an index into them. */
+  /** Names, in code-unit order; `van` is an index into them. Some may have no row. */
   readonly vans: readonly string[]
-  readonly van: Uint16Array | Uint32Array
+  readonly van: Uint32Array
   readonly eventMs: Float64Array
   readonly lat: Float64Array
   readonly lon: Float64Array
@@ -27,8 +29,6 @@ export interface PositionColumns {
   readonly partition: Int32Array
   readonly offset: Float64Array
 }
-
-const FIRST_CAPACITY = 65_536
 
 /** Newest version of the lake, for reading the same rows again later. */
 export async function currentSnapshot(lake: Lake): Promise<number> {
@@ -39,36 +39,63 @@ export async function currentSnapshot(lake: Lake): Promise<number> {
 }
 
 /**
- * Reads the positions of a range into typed arrays: the fast path of the batch job. Memory is 44 bytes a row. Vans come as numbers of an
- * enumeration that the engine makes of the range's names, so that no text is made for each row.
+ * Reads the positions of a range into typed arrays: the fast path of the batch job. Memory is 48 bytes a row. Vans come as numbers of an
+ * enumeration of their names, so that no text is made for each row.
  */
 export async function readPositions(lake: Lake, query: PositionsQuery): Promise<PositionColumns> {
-  return lake.use(async (connection) => {
-    const { where, values } = condition(query)
-    const columns = await connection.transaction(() => readInto(connection, query, where, values))
-    return columns.taken()
-  })
+  return lake.use((connection) =>
+    connection.transaction(async () => {
+      const room = await roomFor(connection, query)
+      await readInto(connection, room, query)
+      return room.taken()
+    }),
+  )
 }
 
-async function readInto(connection: LakeConnection, query: PositionsQuery, where: string, values: SqlValue[]): Promise<GrowingColumns> {
-  const source = `${LAKE}.${identifier(POSITIONS.name)}${query.snapshot === undefined ? '' : ` AT (VERSION => ${Math.trunc(query.snapshot)})`}`
-  const found = await connection.all<{ van: string }>(`SELECT van FROM ${source} WHERE ${where} GROUP BY van`, values)
-  const vans = found.map((row) => row.van).sort(byCodeUnits)
-  const columns = new GrowingColumns(vans)
-  if (vans.length === 0) return columns
-  await connection.run(`CREATE OR REPLACE TEMP TYPE lake_van AS ENUM (${vans.map(literal).join(', ')})`)
-  const sql = `SELECT van::lake_van, event_ms::DOUBLE, lat, lon, epoch, kafka_partition, kafka_offset::DOUBLE FROM ${source} WHERE ${where}`
-  await streamInto(connection, sql, values, columns)
-  return columns
+/** Room for the positions of a query, whose vans it names. Within the caller's transaction, as `readInto` must be too. */
+export async function roomFor(connection: LakeConnection, query: PositionsQuery): Promise<ColumnRoom> {
+  const { vans, rows } = await extentOf(connection, query)
+  if (vans.length > 0) await connection.run(`CREATE OR REPLACE TEMP TYPE lake_van AS ENUM (${vans.map(literal).join(', ')})`)
+  return new ColumnRoom(vans, rows)
 }
 
-async function streamInto(connection: LakeConnection, sql: string, values: SqlValue[], columns: GrowingColumns): Promise<void> {
+/** Adds the positions of a query to a room that names its vans. */
+export async function readInto(connection: LakeConnection, room: ColumnRoom, query: PositionsQuery): Promise<void> {
+  if (room.vans.length === 0) return
+  const { where, values } = condition(query)
+  await streamInto(connection, room, `SELECT ${selectedColumns} FROM ${sourceOf(query)} WHERE ${where}`, values)
+}
+
+/**
+ * What a statement selects for `streamInto`. The code of the van is asked for as a number: of a column of the enumeration's type the client would
+ * make all names anew for each chunk.
+ */
+export const selectedColumns = 'enum_code(van::lake_van)::INTEGER, event_ms::DOUBLE, lat, lon, epoch, kafka_partition, kafka_offset::DOUBLE'
+
+/** Names that rows may have, and about how many rows: known, or counted. */
+async function extentOf(connection: LakeConnection, query: PositionsQuery): Promise<{ vans: string[]; rows: number }> {
+  if (query.vans !== undefined && query.expectedRows !== undefined)
+    return { vans: [...new Set(query.vans)].sort(byCodeUnits), rows: query.expectedRows }
+  const { where, values } = condition(query)
+  const found = await connection.all<{ van: string; rows: number }>(
+    `SELECT van, count(*)::DOUBLE AS rows FROM ${sourceOf(query)} WHERE ${where} GROUP BY van`,
+    values,
+  )
+  return { vans: found.map(({ van }) => van).sort(byCodeUnits), rows: found.reduce((sum, { rows }) => sum + rows, 0) }
+}
+
+function sourceOf({ snapshot }: PositionsQuery): string {
+  return `${LAKE}.${identifier(POSITIONS.name)}${snapshot === undefined ? '' : ` AT (VERSION => ${Math.trunc(snapshot)})`}`
+}
+
+/** Adds the rows of a statement that selects `selectedColumns`. */
+export async function streamInto(connection: LakeConnection, room: ColumnRoom, sql: string, values: SqlValue[] = []): Promise<void> {
   try {
     const result = await connection.duckdb.stream(sql, values)
     for (;;) {
       const chunk = await result.fetchChunk()
       if (chunk === null || chunk.rowCount === 0) return
-      columns.add(chunk.rowCount, (index) => chunk.getColumnVector(index))
+      room.add(chunk.rowCount, (index) => chunk.getColumnVector(index))
     }
   } catch (error) {
     throw typedLakeError(error)
@@ -98,73 +125,96 @@ function dateLiteral(day: number): string {
 
 const byCodeUnits = (a: string, b: string) => (a < b ? -1 : a > b ? 1 : 0)
 
-/** Arrays that double when they are full; views of them are given out in the end. */
-class GrowingColumns {
-  readonly #vans: readonly string[]
-  #rowCount = 0
-  #van: Uint16Array | Uint32Array
-  #eventMs = new Float64Array(FIRST_CAPACITY)
-  #lat = new Float64Array(FIRST_CAPACITY)
-  #lon = new Float64Array(FIRST_CAPACITY)
-  #epoch = new Int32Array(FIRST_CAPACITY)
-  #partition = new Int32Array(FIRST_CAPACITY)
-  #offset = new Float64Array(FIRST_CAPACITY)
+/** Columns with room for about so many rows; they grow when there are more. */
+export class ColumnRoom {
+  #columns: PositionColumns
+  #filled = 0
 
-  constructor(vans: readonly string[]) {
-    this.#vans = vans
-    this.#van = vans.length <= 65_536 ? new Uint16Array(FIRST_CAPACITY) : new Uint32Array(FIRST_CAPACITY)
+  constructor(vans: readonly string[], rows: number) {
+    this.#columns = emptyColumns(vans, rows)
   }
 
+  get vans(): readonly string[] {
+    return this.#columns.vans
+  }
+
+  get rowCount(): number {
+    return this.#filled
+  }
+
+  /** Adds a chunk of the engine, columns in the order in which they stand here. */
   add(rows: number, vector: (index: number) => DuckDBVector): void {
-    if (this.#rowCount + rows > this.#van.length) this.#grow(this.#rowCount + rows)
-    const at = this.#rowCount
-    this.#van.set(itemsOf(vector(0), rows), at)
-    this.#eventMs.set(itemsOf(vector(1), rows), at)
-    this.#lat.set(itemsOf(vector(2), rows), at)
-    this.#lon.set(itemsOf(vector(3), rows), at)
-    this.#epoch.set(itemsOf(vector(4), rows), at)
-    this.#partition.set(itemsOf(vector(5), rows), at)
-    this.#offset.set(itemsOf(vector(6), rows), at)
-    this.#rowCount += rows
+    const at = this.#roomFor(rows)
+    const { van, eventMs, lat, lon, epoch, partition, offset } = this.#columns
+    van.set(itemsOf(vector(0), rows), at)
+    eventMs.set(itemsOf(vector(1), rows), at)
+    lat.set(itemsOf(vector(2), rows), at)
+    lon.set(itemsOf(vector(3), rows), at)
+    epoch.set(itemsOf(vector(4), rows), at)
+    partition.set(itemsOf(vector(5), rows), at)
+    offset.set(itemsOf(vector(6), rows), at)
   }
 
-  #grow(least: number): void {
-    const capacity = Math.max(least, this.#van.length * 2)
-    const van = this.#van instanceof Uint16Array ? new Uint16Array(capacity) : new Uint32Array(capacity)
-    van.set(this.#van)
-    this.#van = van
-    this.#eventMs = grown(this.#eventMs, new Float64Array(capacity))
-    this.#lat = grown(this.#lat, new Float64Array(capacity))
-    this.#lon = grown(this.#lon, new Float64Array(capacity))
-    this.#epoch = grown(this.#epoch, new Int32Array(capacity))
-    this.#partition = grown(this.#partition, new Int32Array(capacity))
-    this.#offset = grown(this.#offset, new Float64Array(capacity))
-  }
-
-  taken(): PositionColumns {
-    const rowCount = this.#rowCount
-    return {
-      rowCount,
-      vans: this.#vans,
-      van: this.#van.subarray(0, rowCount),
-      eventMs: this.#eventMs.subarray(0, rowCount),
-      lat: this.#lat.subarray(0, rowCount),
-      lon: this.#lon.subarray(0, rowCount),
-      epoch: this.#epoch.subarray(0, rowCount),
-      partition: this.#partition.subarray(0, rowCount),
-      offset: this.#offset.subarray(0, rowCount),
+  /** Place of the first of so many new rows. */
+  #roomFor(rows: number): number {
+    const at = this.#filled
+    if (at + rows > this.#columns.rowCount) {
+      const larger = emptyColumns(this.vans, Math.ceil((at + rows) * 1.25))
+      copyInto(larger, this.taken())
+      this.#columns = larger
     }
+    this.#filled += rows
+    return at
+  }
+
+  /** What is in it now: views, which are not those of what is added later. */
+  taken(): PositionColumns {
+    return firstRows(this.#columns, this.#filled)
   }
 }
 
-function grown<Numbers extends Float64Array | Int32Array>(from: Numbers, to: Numbers): Numbers {
-  to.set(from)
-  return to
+function emptyColumns(vans: readonly string[], rowCount: number): PositionColumns {
+  return {
+    rowCount,
+    vans,
+    van: new Uint32Array(rowCount),
+    eventMs: new Float64Array(rowCount),
+    lat: new Float64Array(rowCount),
+    lon: new Float64Array(rowCount),
+    epoch: new Int32Array(rowCount),
+    partition: new Int32Array(rowCount),
+    offset: new Float64Array(rowCount),
+  }
 }
 
-/** The numbers of a column (the codes of an enumeration's), a view of the engine's memory that lives as long as its chunk. */
+function copyInto(to: PositionColumns, from: PositionColumns): void {
+  to.van.set(from.van)
+  to.eventMs.set(from.eventMs)
+  to.lat.set(from.lat)
+  to.lon.set(from.lon)
+  to.epoch.set(from.epoch)
+  to.partition.set(from.partition)
+  to.offset.set(from.offset)
+}
+
+function firstRows(columns: PositionColumns, rowCount: number): PositionColumns {
+  if (rowCount === columns.rowCount) return columns
+  return {
+    rowCount,
+    vans: columns.vans,
+    van: columns.van.subarray(0, rowCount),
+    eventMs: columns.eventMs.subarray(0, rowCount),
+    lat: columns.lat.subarray(0, rowCount),
+    lon: columns.lon.subarray(0, rowCount),
+    epoch: columns.epoch.subarray(0, rowCount),
+    partition: columns.partition.subarray(0, rowCount),
+    offset: columns.offset.subarray(0, rowCount),
+  }
+}
+
+/** The numbers of a column, a view of the engine's memory that lives as long as its chunk. */
 function itemsOf(vector: DuckDBVector, rows: number): ArrayLike<number> {
-  const { items } = vector as unknown as { readonly items?: Float64Array | Int32Array | Uint8Array | Uint16Array | Uint32Array }
+  const { items } = vector as unknown as { readonly items?: Float64Array | Int32Array }
   if (items === undefined) throw new TypeError(`a column of the lake came as ${vector.constructor.name}, which has no numbers`)
   return items.subarray(0, rows)
 }

@@ -17,7 +17,7 @@ describe('the core as one file', () => {
     const [output] = Object.values(metafile.outputs)
     expect(output?.imports).toEqual([])
     const text = outputFiles[0]!.text
-    expect(text).toContain('radiansToLength')
+    expect(text).toContain('haversineMm')
     expect(text).not.toMatch(/\bnew Date\b|Date\.now|Math\.random|setTimeout|process\.|require\(/)
     // Parameters hide what Node and browsers have.
     const hidden = ['process', 'globalThis', 'console', 'Intl', 'Date', 'Buffer', 'TextDecoder', 'setTimeout', 'performance', 'fetch']

@@ -3,7 +3,7 @@ import type { PositionsSettings, StockSettings } from '@km0/contracts'
 import { readBatchInput, readStockRange } from '@km0/lake'
 import { createStockBatch } from '@km0/pipelines'
 import { positionsBatchInto } from '@km0/pipelines/positions/positions-columns'
-import { type FrozenVersion, type OpenPiece, type PieceOutcome, PieceText } from '@km0/serving'
+import { type FrozenVersion, type OpenPiece, type PieceOutcome, PieceRows } from '@km0/serving'
 import { type BackfillContext, RefusedError } from './context.ts'
 
 /** Tells how far a piece is, between 0 and 1. */
@@ -19,15 +19,15 @@ export async function runPiece(context: BackfillContext, version: number, number
   if (frozen === null || frozen.state !== 'running') return 'stopped'
   const piece = (await store.openPieces(version)).find(({ piece }) => piece === number)
   if (piece === undefined) return 'done'
-  const text =
+  const rows =
     frozen.request.pipeline === 'positions'
       ? await positionsPiece(context, frozen, piece, share)
       : await stockPiece(context, frozen, piece, share)
   await share(COMPUTED_SHARE)
-  return store.storePiece(version, number, text, context.nowMs())
+  return store.storePiece(version, number, rows, context.nowMs())
 }
 
-async function positionsPiece({ lake }: BackfillContext, frozen: FrozenVersion, piece: OpenPiece, share: Share): Promise<PieceText> {
+async function positionsPiece({ lake }: BackfillContext, frozen: FrozenVersion, piece: OpenPiece, share: Share): Promise<PieceRows> {
   const settings = frozen.settings as PositionsSettings
   const range = { fromMs: piece.fromMs, toMs: piece.toMs }
   const columns = await readBatchInput(lake, {
@@ -43,30 +43,30 @@ async function positionsPiece({ lake }: BackfillContext, frozen: FrozenVersion, 
     throw explained(error, frozen)
   })
   await share(READ_SHARE)
-  const text = new PieceText(frozen.id)
+  const rows = new PieceRows(frozen.id)
   const spans = new Map<string, OwnerSpan>(frozen.spans.map((span) => [span.owner, span]))
   positionsBatchInto(
     columns,
     {
       distance: (van, startMs, endMs, row) => {
-        if (!piece.sessionsOnly) text.distance(van.name, startMs, endMs, row)
+        if (!piece.sessionsOnly) rows.distance(van.name, startMs, endMs, row)
       },
       session: (van, session) => {
         const span = spans.get(van.name)
         const isWanted = !piece.sessionsOnly || (span !== undefined && session.startMs >= span.fromMs && session.startMs < span.toMs)
-        if (isWanted) text.session(van.name, session.startMs, session.lastMs, session.count)
+        if (isWanted) rows.session(van.name, session.startMs, session.lastMs, session.count)
       },
       travel: (van, period, row) => {
-        if (!piece.sessionsOnly && period === 'hora') text.travelHour(van.name, row.startMs, row)
+        if (!piece.sessionsOnly && period === 'hora') rows.travelHour(van.name, row.startMs, row)
       },
     },
     settings,
     range,
   )
-  return text
+  return rows
 }
 
-async function stockPiece({ lake }: BackfillContext, frozen: FrozenVersion, piece: OpenPiece, share: Share): Promise<PieceText> {
+async function stockPiece({ lake }: BackfillContext, frozen: FrozenVersion, piece: OpenPiece, share: Share): Promise<PieceRows> {
   const range = { fromMs: piece.fromMs, toMs: piece.toMs }
   const events = await readStockRange(lake, { ...range, markets: piece.owners, snapshot: frozen.snapshot }).catch((error) => {
     throw explained(error, frozen)
@@ -75,7 +75,7 @@ async function stockPiece({ lake }: BackfillContext, frozen: FrozenVersion, piec
   const batch = createStockBatch(frozen.settings as StockSettings, range)
   for (const { partition, offset, timestampMs, text } of events)
     batch.onRecord(partition, offset, timestampMs, null, text, Buffer.byteLength(text), true)
-  const text = new PieceText(frozen.id)
+  const rows = new PieceRows(frozen.id)
   for (const { value } of batch.rows()) {
     const row = JSON.parse(value) as {
       producte: string
@@ -85,9 +85,9 @@ async function stockPiece({ lake }: BackfillContext, frozen: FrozenVersion, piec
       estoc_minim: number
       actualitzacions: number
     }
-    text.alert(row.producte, row.mercat, row.inici_ms, row.fi_ms, row.estoc_minim, row.actualitzacions)
+    rows.alert(row.producte, row.mercat, row.inici_ms, row.fi_ms, row.estoc_minim, row.actualitzacions)
   }
-  return text
+  return rows
 }
 
 /** The frozen version of the lake is kept for a day only. */

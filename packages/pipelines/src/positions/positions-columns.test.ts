@@ -21,7 +21,7 @@ function columnsOf(points: readonly Point[], order: readonly number[]): Position
   return {
     rowCount: rows.length,
     vans: VANS,
-    van: Uint16Array.from(rows, ({ van }) => VANS.indexOf(van)),
+    van: Uint32Array.from(rows, ({ van }) => VANS.indexOf(van)),
     eventMs: Float64Array.from(rows, ({ eventMs }) => eventMs),
     lat: Float64Array.from(rows, ({ lat }) => lat),
     lon: Float64Array.from(rows, ({ lon }) => lon),
@@ -37,16 +37,20 @@ const point = fc.record({
   eventMs: fc.oneof(
     fc.integer({ min: 0, max: 40 }).map((n) => START_MS + n * 30_000),
     fc.integer({ min: 0, max: 7_200_000 }).map((ms) => START_MS + ms),
+    // Across days of Madrid, and farther apart than any step is counted.
+    fc.integer({ min: 0, max: 20 * 24 }).map((hours) => START_MS + hours * 3_600_000),
   ),
   lat: fc.integer({ min: 41_000, max: 41_050 }).map((n) => n / 1000),
   lon: fc.integer({ min: 2_000, max: 2_050 }).map((n) => n / 1000),
   partition: fc.nat({ max: 2 }),
 })
 const range = fc.option(
-  fc.tuple(fc.nat({ max: 120 }), fc.integer({ min: 1, max: 60 })).map(([from, minutes]) => {
-    const fromMs = START_MS + from * 60_000
-    return { fromMs, toMs: fromMs + minutes * 60_000 }
-  }),
+  fc
+    .tuple(fc.nat({ max: 120 }), fc.oneof(fc.integer({ min: 1, max: 60 }), fc.integer({ min: 1_440, max: 28_800 })))
+    .map(([from, minutes]) => {
+      const fromMs = START_MS + from * 60_000
+      return { fromMs, toMs: fromMs + minutes * 60_000 }
+    }),
   { nil: undefined },
 )
 

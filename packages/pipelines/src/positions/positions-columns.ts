@@ -1,21 +1,21 @@
 import { ALL_TIME, type BatchRange, DEFAULT_POSITIONS_SETTINGS, type PositionsSettings } from '@km0/contracts'
 import { positionsOperators } from './operators.ts'
-import type { FlatPoints } from './steps.ts'
-import { type BatchSink, vanRows, wireSink } from './van-batch.ts'
+import { type BatchSink, wireSink } from './van-batch.ts'
+import { OrderedPoints, orderedVanRows } from './van-columns.ts'
 
 /** Accepted positions as columns, one entry a row, in any order: what the lake's fast reader gives. */
 export interface PositionColumns {
   readonly rowCount: number
   readonly vans: readonly string[]
   /** Index into `vans`. */
-  readonly van: ArrayLike<number>
-  readonly eventMs: ArrayLike<number>
-  readonly lat: ArrayLike<number>
-  readonly lon: ArrayLike<number>
+  readonly van: Uint32Array
+  readonly eventMs: Float64Array
+  readonly lat: Float64Array
+  readonly lon: Float64Array
   /** (epoch, partition, offset) is the place in the log. */
-  readonly epoch: ArrayLike<number>
-  readonly partition: ArrayLike<number>
-  readonly offset: ArrayLike<number>
+  readonly epoch: Int32Array
+  readonly partition: Int32Array
+  readonly offset: Float64Array
 }
 
 /**
@@ -35,9 +35,12 @@ export function positionsBatchOver(
 export function positionsBatchInto(columns: PositionColumns, sink: BatchSink, settings: PositionsSettings, range: BatchRange): void {
   const operators = positionsOperators(settings)
   const { starts, rows } = groupByVan(columns)
+  const points = new OrderedPoints()
   for (let van = 0; van < columns.vans.length; van += 1) {
-    const ordered = inLogOrder(columns, rows.subarray(starts[van]!, starts[van + 1]!))
-    if (ordered.length > 0) vanRows(operators, range, columns.vans[van]!, distinctPoints(columns, ordered), sink)
+    const ofVan = rows.subarray(starts[van]!, starts[van + 1]!)
+    if (ofVan.length === 0) continue
+    fillDistinct(points, columns, isInOrder(columns, ofVan) ? ofVan : inLogOrder(columns, ofVan))
+    orderedVanRows(operators, range, columns.vans[van]!, points, sink)
   }
 }
 
@@ -61,9 +64,13 @@ function compareRows({ eventMs, epoch, partition, offset }: PositionColumns, a: 
   return eventMs[a]! - eventMs[b]! || epoch[a]! - epoch[b]! || partition[a]! - partition[b]! || offset[a]! - offset[b]!
 }
 
+function isInOrder(columns: PositionColumns, rows: Uint32Array): boolean {
+  for (let at = 1; at < rows.length; at += 1) if (compareRows(columns, rows[at - 1]!, rows[at]!) > 0) return false
+  return true
+}
+
 /**
  * The rows in order. Most are in order already: those that are not are taken out, sorted, and merged in, which is linear but for the few.
- * May give back `rows` itself.
  */
 function inLogOrder(columns: PositionColumns, rows: Uint32Array): Uint32Array {
   const kept = new Uint32Array(rows.length)
@@ -76,7 +83,6 @@ function inLogOrder(columns: PositionColumns, rows: Uint32Array): Uint32Array {
       keptCount += 1
     } else stragglers.push(row)
   }
-  if (stragglers.length === 0) return rows
   stragglers.sort((a, b) => compareRows(columns, a, b))
   return merged(columns, kept.subarray(0, keptCount), stragglers)
 }
@@ -94,15 +100,14 @@ function merged(columns: PositionColumns, first: Uint32Array, second: readonly n
 }
 
 /** Points in order, each event time once: of equal ones the first in the log. */
-function distinctPoints({ eventMs, lat, lon }: PositionColumns, ordered: Uint32Array): FlatPoints {
-  const points: FlatPoints = []
+function fillDistinct(points: OrderedPoints, { eventMs, lat, lon }: PositionColumns, ordered: Uint32Array): void {
+  points.reset(ordered.length)
   let beforeMs = Number.NEGATIVE_INFINITY
   for (let at = 0; at < ordered.length; at += 1) {
     const row = ordered[at]!
     const ms = eventMs[row]!
     if (ms === beforeMs) continue
     beforeMs = ms
-    points.push(ms, lat[row]!, lon[row]!)
+    points.add(ms, lat[row]!, lon[row]!)
   }
-  return points
 }

@@ -32,7 +32,7 @@ export function vanRows(operators: PositionsOperators, range: BatchRange, name: 
   const van = vanName(name)
   const panes: DistanceState = []
   const sessions = emptySignalState()
-  const travel = new TravelOperator(rules, range, van, sink)
+  const travel = new TravelOperator(range, van, sink)
   let watermarkMs = Number.NEGATIVE_INFINITY
   const advanceTo = (markMs: number): void => {
     for (const endMs of distance.ends(panes, Math.max(watermarkMs, range.fromMs), Math.min(markMs, range.toMs))) {
@@ -57,7 +57,7 @@ export function vanRows(operators: PositionsOperators, range: BatchRange, name: 
     const stepMm = at === 0 ? null : lengthMm(points, at - POINT_NUMBERS, points, at)
     distance.append(panes, eventMs, points[at + 1]!, points[at + 2]!, stepMm, eventMs - beforeMs)
     signal.add(sessions, eventMs, watermarkMs)
-    travel.add(eventMs, stepMm, eventMs - beforeMs)
+    travel.add(eventMs, stepMm === null ? 'none' : rules.kind(stepMm, eventMs - beforeMs), stepMm ?? 0)
   }
   advanceTo(Number.POSITIVE_INFINITY)
   travel.end()

@@ -10,7 +10,7 @@ import {
 import { DayPartitions } from '../day-partitions.ts'
 import { Pool, type PoolOptions } from '../pool.ts'
 import { difference } from './difference.ts'
-import type { PieceText } from './piece-text.ts'
+import type { PieceRows } from './piece-rows.ts'
 import { type DroppedHours, dropOlderVersions } from './prune.ts'
 import { type Command, type Published, publish, rollBack } from './publish.ts'
 import { listPublications, listVersions, pastRate, readLog, readMoves, readProgress, readVersion } from './read-versions.ts'
@@ -79,8 +79,8 @@ export class Backfills {
     return unfinishedVersions(this.#pool)
   }
 
-  storePiece(version: number, piece: number, text: PieceText, atMs: number): Promise<PieceOutcome> {
-    return this.#days.retrying(() => storePiece(this.#pool, this.#days, version, piece, text, atMs))
+  storePiece(version: number, piece: number, rows: PieceRows, atMs: number): Promise<PieceOutcome> {
+    return this.#days.retrying(() => storePiece(this.#pool, this.#days, version, piece, rows, atMs))
   }
 
   async notePieceShare(version: number, piece: number, share: number): Promise<void> {

@@ -4,14 +4,7 @@ import { from as copyFrom } from 'pg-copy-streams'
 import type { DayPartitions } from '../day-partitions.ts'
 import { DAY_MS } from '../day-partitions.ts'
 import type { Client, Pool } from '../pool.ts'
-import type { PieceText, VersionTable } from './piece-text.ts'
-
-const COLUMNS: Readonly<Record<VersionTable, string>> = {
-  version_distance: 'version, hour_ms, van, window_start_ms, window_end_ms, distance_mm, positions, jumps, displacement_mm',
-  version_session: 'version, hour_ms, van, start_ms, end_ms, positions',
-  version_travel: 'version, hour_ms, van, distance_mm, positions, jumps, jumps_mm, gaps, gaps_mm',
-  version_alert: 'version, hour_ms, product, market, window_start_ms, window_end_ms, minimum, updates',
-}
+import { COPIED_COLUMNS, type PieceRows, type VersionTable } from './piece-rows.ts'
 
 /** `stored`: by this call. `done`: another run of the same piece came first. `stopped`: the version runs no more. */
 export type PieceOutcome = 'stored' | 'done' | 'stopped'
@@ -24,13 +17,13 @@ export async function storePiece(
   days: DayPartitions,
   version: number,
   piece: number,
-  text: PieceText,
+  rowsOfPiece: PieceRows,
   atMs: number,
 ): Promise<PieceOutcome> {
   for (const table of ['version_distance', 'version_session', 'version_alert'] as const)
     await days.ensure(
       table,
-      [...text.days(table)].map((day) => day * DAY_MS),
+      [...rowsOfPiece.days(table)].map((day) => day * DAY_MS),
     )
   return pool.transaction('begin', async (client) => {
     const { rows } = await client.query<{ done: boolean; state: string }>(
@@ -40,16 +33,16 @@ export async function storePiece(
     )
     if (rows[0] === undefined || rows[0].state !== 'running') return 'stopped'
     if (rows[0].done) return 'done'
-    for (const [table, chunks] of text.texts()) await copyInto(client, table, chunks)
+    for (const [table, chunks] of rowsOfPiece.copies()) await copyInto(client, table, chunks)
     await client.query(
       'update km0.version_piece set done = true, share = 1, rows = $3, done_at_ms = $4 where version = $1 and piece = $2',
-      [version, piece, text.rowCount, atMs],
+      [version, piece, rowsOfPiece.rowCount, atMs],
     )
     return 'stored'
   })
 }
 
-async function copyInto(client: Client, table: VersionTable, chunks: readonly string[]): Promise<void> {
-  const copy = client.query(copyFrom(`copy km0.${table} (${COLUMNS[table]}) from stdin`))
-  await pipeline(Readable.from(chunks, { objectMode: false }), copy)
+async function copyInto(client: Client, table: VersionTable, chunks: readonly Buffer[]): Promise<void> {
+  const copy = client.query(copyFrom(`copy km0.${table} (${COPIED_COLUMNS[table]}) from stdin (format binary)`))
+  await pipeline(Readable.from(chunks), copy)
 }
