@@ -85,7 +85,7 @@ export function registerRoutes({ store, nowMs, onStored }: RegisterRestOptions):
           const { kind, csv } = await readBody(request, importBody, CSV_MAX_BYTES)
           const result = firstProblems(await store.importCsv(kind, csv))
           if (!('problems' in result)) await onStored()
-          json(response, 'problems' in result ? 422 : 201, result)
+          json(response, 'problems' in result ? 200 : 201, result)
         },
       },
     ],

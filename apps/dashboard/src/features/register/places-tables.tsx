@@ -1,0 +1,73 @@
+import type { RegisterView } from '@km0/contracts/dispatch'
+import { useTranslations } from 'next-intl'
+import { EmptyState } from '../shell/list-state.tsx'
+import { prepareDepotRows, prepareMarketRows } from './prepare-register.ts'
+import styles from './register.module.css'
+
+export function DepotsTable({ view }: { readonly view: RegisterView }) {
+  const t = useTranslations('register')
+  const rows = prepareDepotRows(view)
+  if (rows.length === 0) return <EmptyState kind="waiting" title={t('noDepots')} hint={t('noRowsHint')} />
+  return (
+    <div className={styles.scroll}>
+      <table className={styles.table} aria-labelledby="register-title">
+        <thead>
+          <tr>
+            <th scope="col">{t('id')}</th>
+            <th scope="col">{t('name')}</th>
+            <th scope="col">{t('place')}</th>
+            <th scope="col">{t('marketsOf')}</th>
+            <th scope="col">{t('daily')}</th>
+            <th scope="col" className={styles.number}>
+              {t('parts.vans')}
+            </th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ depot, vans, marketNames }) => (
+            <tr key={depot.id} data-depot={depot.id}>
+              <th scope="row">{depot.id}</th>
+              <td>{depot.name}</td>
+              <td>
+                {depot.lat.toFixed(5)}, {depot.lon.toFixed(5)}
+              </td>
+              <td className={styles.wide}>{marketNames.length === 0 ? '–' : marketNames.join(', ')}</td>
+              <td>{depot.shiftStart === null || depot.shiftEnd === null ? '–' : `${depot.shiftStart}–${depot.shiftEnd}`}</td>
+              <td className={styles.number}>{vans}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}
+
+export function MarketsTable({ view }: { readonly view: RegisterView }) {
+  const t = useTranslations('register')
+  const rows = prepareMarketRows(view)
+  if (rows.length === 0) return <EmptyState kind="waiting" title={t('noMarkets')} hint={t('noRowsHint')} />
+  return (
+    <div className={styles.scroll}>
+      <table className={styles.table} aria-labelledby="register-title">
+        <thead>
+          <tr>
+            <th scope="col">{t('id')}</th>
+            <th scope="col">{t('name')}</th>
+            <th scope="col">{t('depotsOf')}</th>
+            <th scope="col">{t('zone')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map(({ market, depotNames, positions }) => (
+            <tr key={market.id} data-market={market.id}>
+              <th scope="row">{market.id}</th>
+              <td>{market.name}</td>
+              <td className={styles.wide}>{depotNames.length === 0 ? '–' : depotNames.join(', ')}</td>
+              <td>{positions === null ? t('noZone') : t('zoneOf', { positions })}</td>
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  )
+}

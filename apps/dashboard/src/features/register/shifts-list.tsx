@@ -1,0 +1,70 @@
+import { type RegisterView, WEEKDAYS } from '@km0/contracts/dispatch'
+import { useFormatter, useTranslations } from 'next-intl'
+import { DAY_AND_CLOCK } from '../feed/time-formats.ts'
+import { EmptyState } from '../shell/list-state.tsx'
+import { prepareShiftRows, type ShiftRow } from './prepare-register.ts'
+import styles from './register.module.css'
+
+/** The week of each depot, its exceptions to come, and what that means now. */
+export function ShiftsList({ view, nowMs }: { readonly view: RegisterView; readonly nowMs: number }) {
+  const t = useTranslations('register')
+  const rows = prepareShiftRows(view, nowMs)
+  if (rows.length === 0) return <EmptyState kind="waiting" title={t('noDepots')} hint={t('noRowsHint')} />
+  return (
+    <div className={styles.scroll}>
+      <table className={styles.table} aria-labelledby="register-title">
+        <thead>
+          <tr>
+            <th scope="col">{t('depot')}</th>
+            {WEEKDAYS.map((day) => (
+              <th key={day} scope="col">
+                {t(`weekdays.${day}`)}
+              </th>
+            ))}
+            <th scope="col">{t('exceptions')}</th>
+          </tr>
+        </thead>
+        <tbody>
+          {rows.map((row) => (
+            <Depot key={row.depot.id} row={row} />
+          ))}
+        </tbody>
+      </table>
+      <p className={styles.hint}>{t('shiftsHint')}</p>
+    </div>
+  )
+}
+
+function Depot({ row }: { readonly row: ShiftRow }) {
+  const t = useTranslations('register')
+  const format = useFormatter()
+  const { depot, week, exceptions, now } = row
+  const words = () => {
+    if (now === null) return t('noCalendar')
+    if (now.shift !== null) return t('onUntil', { time: format.dateTime(now.shift.endMs, DAY_AND_CLOCK) })
+    return now.nextMs === null ? t('offOpen') : t('offUntil', { time: format.dateTime(now.nextMs, DAY_AND_CLOCK) })
+  }
+  return (
+    <tr data-calendar={depot.id} data-on={now === null ? 'none' : now.shift !== null}>
+      <th scope="row">
+        {depot.name}
+        <small className={styles.now}>{words()}</small>
+      </th>
+      {WEEKDAYS.map((day, n) => {
+        const hours = week?.[n] ?? []
+        return (
+          <td key={day}>
+            {hours.length === 0 ? <span className={styles.none}>–</span> : hours.map((span) => <div key={span}>{span}</div>)}
+          </td>
+        )
+      })}
+      <td className={styles.wide}>
+        {exceptions.map(({ date, hours }) => (
+          <div key={date}>
+            {date}: {hours.length === 0 ? t('dayOff') : hours.join(', ')}
+          </div>
+        ))}
+      </td>
+    </tr>
+  )
+}
