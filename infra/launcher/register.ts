@@ -2,18 +2,18 @@ import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { run } from '../start/run.mjs'
 
-/** Order matters: a van names its depot. */
-const REGISTERS = ['depots', 'vans'] as const
+/** Order matters: vans and shifts name their depot. With vans it is done. */
+const REGISTERS = ['depots', 'shifts', 'markets', 'vans'] as const
 
 /** Whether the register of this data folder still wants filling. */
 export function registerIsEmpty(dataDir: string): boolean {
-  return REGISTERS.some((what) => !existsSync(doneFile(dataDir, what)))
+  return !existsSync(doneFile(dataDir, 'vans'))
 }
 
 const doneFile = (dataDir: string, what: string) => join(dataDir, `${what}.imported`)
 
 /**
- * Puts the demo fleet's depots and vans into the register, once a data folder: what somebody changes there afterwards stays.
+ * Puts the demo fleet's depots, shifts, markets and vans into the register, once a data folder: what somebody changes there afterwards stays.
  * Rejects with what the command said.
  */
 export async function fillRegister(options: {

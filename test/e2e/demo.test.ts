@@ -42,7 +42,10 @@ describe('the demo fleet', () => {
       return new Set(panel.distances.map(({ windowEndMs }) => windowEndMs)).size >= FULL_WINDOWS && panel.clock === 'machine'
     }
     await platform.until(full, FULL_WITHIN_MS, 'the last half hour')
-    expect(panel.registered.length).toBe(140)
+    expect(panel.registered.filter(({ depotId }) => depotId !== 'reserva').length).toBe(140)
+    // Shifts and zones of the demo are there too, and whoever is in reserve is registered and expected by nobody.
+    expect(panel.registered.filter(({ depotId }) => depotId === 'reserva').length).toBe(9)
+    expect(panel.dispatch?.shifts.some(({ depotId, start }) => depotId === 'reserva' && start === null)).toBe(true)
     expect(panel.points.length).toBeGreaterThanOrEqual(130)
     expect(panel.points.filter(({ motion }) => motion === 'moving').length).toBeGreaterThan(30)
     expect(panel.points.filter(({ motion }) => motion === 'stopped').length).toBeGreaterThan(10)

@@ -19,7 +19,7 @@ The fleet
   --rate KIND=N            faults of a kind by chance, a van and day; may be repeated
   --calm                   no fault by chance
   --list-faults            what can go wrong, and how often it does
-  --register-csv vans|depots   print the register of the demo fleet and stop
+  --register-csv depots|shifts|markets|vans   print the register of the demo fleet and stop
   --print [--start-ms N] [--duration-s N]   print the messages as JSON lines instead of sending them (now, 60)
 
 A recorded day: lines {"van","lat","lon","event_ms"[,"arrival_ms"]}

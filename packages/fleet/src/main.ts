@@ -1,7 +1,7 @@
 import { faultTable, HELP } from './help.ts'
 import { type Command, parseCommand, UsageError } from './options.ts'
 import { printFleet } from './print.ts'
-import { depotsCsv, vansCsv } from './register.ts'
+import { registerCsv } from './register.ts'
 import { runFleet } from './run-fleet.ts'
 import { runPlay } from './run-play.ts'
 
@@ -14,7 +14,7 @@ async function run(command: Command): Promise<void> {
       process.stdout.write(faultTable())
       return
     case 'register':
-      process.stdout.write(command.which === 'vans' ? vansCsv(command.vans) : depotsCsv(command.hours))
+      process.stdout.write(registerCsv(command.which, command.vans, command.hours))
       return
     case 'play':
       return runPlay(command)

@@ -64,7 +64,7 @@ describe('the command line', () => {
     ['--fault tunnel:furgoneta-141', /furgoneta-1 to furgoneta-140/],
     ['--fault tunnel:camio-1', /furgoneta-1 to/],
     ['--fault nothing:furgoneta-1', /the kind is one of/],
-    ['--register-csv trucks', /vans or depots/],
+    ['--register-csv trucks', /depots, shifts, markets, vans/],
     ['--no-such-word', /no-such-word/],
     ['loose', /loose/],
   ])('%s is refused', (line, reason) => {

@@ -2,12 +2,13 @@ import { parseArgs } from 'node:util'
 import { greatestRate } from './faults/episodes.ts'
 import { type ForcedFault, parseForcedFault } from './faults/forced.ts'
 import { DEFAULT_RATES, FAULT_KINDS, type FaultRates, LASTING_KINDS, NO_FAULTS } from './faults/kinds.ts'
+import { REGISTERS, type RegisterName } from './register.ts'
 import type { Hours } from './vans/shifts.ts'
 
 /** What the command line asks for. */
 export type Command =
   | { readonly kind: 'help' | 'list-faults' }
-  | { readonly kind: 'register'; readonly which: 'vans' | 'depots'; readonly vans: number; readonly hours: Hours }
+  | { readonly kind: 'register'; readonly which: RegisterName; readonly vans: number; readonly hours: Hours }
   | FleetCommand
   | PlayCommand
 
@@ -91,9 +92,10 @@ export function parseCommand(args: readonly string[], nowMs: number): Command {
   if (values['list-faults']) return { kind: 'list-faults' }
   const vans = integer('vans', values.vans, 1, 100_000)
   const hours: Hours = values['realistic-hours'] ? 'madrid' : 'always'
-  const which = values['register-csv']
-  if (which !== undefined) {
-    if (which !== 'vans' && which !== 'depots') throw new UsageError('--register-csv is followed by vans or depots')
+  const asked = values['register-csv']
+  if (asked !== undefined) {
+    const which = REGISTERS.find((name) => name === asked)
+    if (which === undefined) throw new UsageError(`--register-csv is followed by one of ${REGISTERS.join(', ')}`)
     return { kind: 'register', which, vans, hours }
   }
   if (values.from !== undefined && values.play !== undefined) throw new UsageError('--from and --play exclude each other')
