@@ -3,6 +3,9 @@ import { LogRefusedError, LogUnavailableError } from '@km0/transport'
 import { describe, expect, it, vi } from 'vitest'
 import { build, delivery, emptyLog, PARTITIONS, position, RecordingSender, settle, T0, texts } from './pipeline.testbench.ts'
 
+/** A slow machine is no fault. */
+const WITHIN = { timeout: 20_000 }
+
 describe('pipeline on the machine’s clock', () => {
   it('shows a probe at once, acknowledges it behind what came before, and counts it as no message', async () => {
     const sender = new RecordingSender()
@@ -147,11 +150,11 @@ describe('pipeline on the machine’s clock', () => {
     expect(pipeline.state.kafkaUnansweredSinceMs).toBeNull()
     const fromMs = Date.now()
     pipeline.know(emptyLog())
-    await vi.waitFor(() => expect(sender.calls).toHaveLength(1))
+    await vi.waitFor(() => expect(sender.calls).toHaveLength(1), WITHIN)
     expect(pipeline.state.kafkaUnansweredSinceMs).toBeGreaterThanOrEqual(fromMs)
     expect(pipeline.state.kafkaFailingSinceMs).toBeNull()
     answer()
-    await vi.waitFor(() => expect(pipeline.state.kafkaUnansweredSinceMs).toBeNull())
+    await vi.waitFor(() => expect(pipeline.state.kafkaUnansweredSinceMs).toBeNull(), WITHIN)
     await pipeline.stop(100)
   })
 
