@@ -1,18 +1,17 @@
-import { existsSync, mkdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
-import { createRequire } from 'node:module'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { launchBrowser } from '@km0/testkit/browser'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { violations, WCAG_AND_PRACTICE } from './accessibility.ts'
 import { DASHBOARD, LABELS, startPanelUnderTest } from './panel-under-test.ts'
 import { SimulatedSource } from './simulated-source.ts'
 
 /** Outages of ours on the panel, in a real browser on a made-up fleet: told once with their cause, and nobody is called silent for them. */
 
 const ARTEFACTS = join(import.meta.dirname, '../artefacts/panel')
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8')
 
 let browser: Browser | null = null
 try {
@@ -69,18 +68,6 @@ const WAIT = { timeout: 60_000 }
 const row = (page: Page, van: string) => page.locator(`li[data-van="${van}"]`)
 const banner = (page: Page) => page.locator('[data-cause]')
 const counter = (page: Page, name: string) => page.locator(`[data-counter="${name}"]`)
-
-async function violations(page: Page): Promise<string[]> {
-  await page.evaluate(AXE)
-  return page.evaluate(async () => {
-    const axe = (
-      window as unknown as { axe: { run: (options: object) => Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> } }
-    ).axe
-    const tags = ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice']
-    const found = await axe.run({ runOnly: { type: 'tag', values: tags } })
-    return found.violations.map(({ id, nodes }) => `${id}: ${nodes.map((node) => node.html.slice(0, 160)).join(' | ')}`)
-  })
-}
 
 describe.skipIf(browser === null)('outages of ours', () => {
   beforeAll(async () => {
@@ -187,7 +174,7 @@ describe.skipIf(browser === null)('outages of ours', () => {
     expect(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth)).toBeLessThanOrEqual(0)
     expect(await page.locator('main').evaluate((main) => main.getBoundingClientRect().right - innerWidth)).toBeLessThanOrEqual(0)
     await page.screenshot({ path: join(ARTEFACTS, `outage-${theme}-${width}.png`) })
-    expect(await violations(page)).toEqual([])
+    expect(await violations(page, WCAG_AND_PRACTICE)).toEqual([])
     expect(await page.locator('body').textContent()).not.toMatch(/(noSignal|outages|van|feed)\.[a-z]/)
   })
 })

@@ -151,7 +151,7 @@ describe('the line to the browser', () => {
 describe('the map', () => {
   it('D06: a thousand rounds leave 140 features of one source: no element a van is made, let alone anew', () => {
     // One layer draws all vans out of one buffer; sources hold lines and texts.
-    expect(Object.keys(overlaySources())).not.toContain('vans')
+    expect(Object.keys(overlaySources())).not.toContain('km0-vans')
     const state = newState()
     for (const van of names) state.apply(point(van, NOW))
     const fleet = fleetAt(modelOf(state.snapshot(EVERYTHING, NOW), 0), NOW)

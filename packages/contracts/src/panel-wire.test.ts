@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { DEFAULT_PANEL_LIMITS, type DistanceView, type PanelDelta, type PanelSnapshot } from './panel.ts'
+import { DEFAULT_PANEL_LIMITS, type DistanceView, type PanelDelta, type PanelPoint, type PanelSnapshot } from './panel.ts'
 import { decodeDelta, decodeSnapshot, encodeDelta, encodeSnapshot } from './panel-wire.ts'
 
 const distance = (van: string, windowEndMs: number, revision = 0): DistanceView => ({
@@ -51,5 +51,36 @@ describe('panel wire', () => {
 
   test('windows cut short are an error, not rows of undefined', () => {
     expect(() => decodeSnapshot({ ...snapshot, distances: [['a', null, [1, 2, 3]]] })).toThrow(/multiple of 7/)
+  })
+
+  test('many points travel as columns, and come back as they were', () => {
+    const points = Array.from({ length: 1_000 }, (_, n): PanelPoint => {
+      const eventMs = 1_789_380_000_000 + n * 13
+      const known = n % 3 !== 0
+      return {
+        van: `furgoneta-${n}`,
+        depotId: n % 5 === 0 ? null : `depot ${n % 4}`,
+        lat: 41.979_412_3 + n / 1e6,
+        lon: 2.821_4,
+        eventMs,
+        arrivalMs: eventMs + 900,
+        speedMmPerS: known ? n * 10 : null,
+        headingDegrees: known ? n % 360 : null,
+        doubtful: n % 7 === 0,
+        motion: n % 2 === 0 ? 'moving' : 'stopped',
+        place: n % 11 === 0 ? null : `Vila-seca de ${n % 20}`,
+        partition: known ? n % 6 : null,
+        batteryPercent: known ? n % 101 : null,
+        ...(n % 13 === 0 ? {} : { slot: n }),
+      }
+    })
+    const delta: PanelDelta = { sequence: 9, nowMs: 2, points }
+    const wire = throughJson(encodeDelta(delta))
+    expect(decodeDelta(wire)).toEqual(delta)
+    expect(JSON.stringify(wire).length).toBeLessThan(JSON.stringify(delta).length / 2.5)
+    expect(decodeSnapshot(throughJson(encodeSnapshot({ ...snapshot, points })))).toEqual({ ...snapshot, points })
+    const damaged = wire as { points: { rows: number[] } }
+    damaged.points.rows.pop()
+    expect(() => decodeDelta(damaged)).toThrow(/12 each/)
   })
 })

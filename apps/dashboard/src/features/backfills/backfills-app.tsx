@@ -5,7 +5,7 @@ import { useTranslations } from 'next-intl'
 import type { ReactNode } from 'react'
 import { useOperator } from '../operator/use-operator.ts'
 import card from '../shell/card.module.css'
-import { EmptyState, LoadingRows } from '../shell/list-state.tsx'
+import { EmptyState, PolledState } from '../shell/list-state.tsx'
 import { PlainHeader } from '../shell/plain-header.tsx'
 import { SkipLink } from '../shell/skip-link.tsx'
 import type { Theme } from '../shell/theme.ts'
@@ -40,14 +40,9 @@ export function BackfillsApp(props: { readonly brand: ReactNode; readonly theme:
       <main className={styles.main} id="lists" tabIndex={-1} aria-label={t('backfills.title')} data-stale={line === 'stale'}>
         <div className={styles.side}>
           <AskCard nowMs={view === null ? null : live.nowMs} onAsk={(request) => go({ kind: 'preview', request })} />
-          {line === 'loading' && (
+          {line !== 'ready' && (
             <section className={card.card}>
-              <LoadingRows rows={4} />
-            </section>
-          )}
-          {line === 'failed' && (
-            <section className={card.card}>
-              <EmptyState kind="error" title={t('error.title')} hint={live.reason ?? t('error.hint')} />
+              <PolledState polled={live} rows={4} />
             </section>
           )}
           {view !== null && (

@@ -5,7 +5,7 @@ import type { BackfillDifferenceView } from '@km0/contracts/backfill-panel'
 import { useFormatter, useTranslations } from 'next-intl'
 import { useMemo, useState } from 'react'
 import card from '../shell/card.module.css'
-import { EmptyState, LoadingRows } from '../shell/list-state.tsx'
+import { EmptyState, PolledState } from '../shell/list-state.tsx'
 import type { Theme } from '../shell/theme.ts'
 import type { Polled } from '../shell/use-polled.ts'
 import styles from './backfills.module.css'
@@ -23,7 +23,7 @@ export function DifferenceCard(props: {
   readonly theme: Theme
 }) {
   const t = useTranslations()
-  const { view, line, reason } = props.difference
+  const { view, line } = props.difference
   const rows = useMemo(() => (view === null ? [] : prepareDifference(view)), [view])
   const [open, setOpen] = useState<string | null>(null)
   return (
@@ -36,8 +36,7 @@ export function DifferenceCard(props: {
         <h2 id="difference-title">{t('backfills.difference')}</h2>
         {view !== null && <Totals view={view} />}
       </header>
-      {line === 'loading' && <LoadingRows rows={4} />}
-      {line === 'failed' && <EmptyState kind="error" title={t('error.title')} hint={reason ?? t('error.hint')} />}
+      <PolledState polled={props.difference} rows={4} />
       {view !== null && rows.length === 0 && <EmptyState kind="ok" title={t('backfills.sameTitle')} hint={t('backfills.same')} />}
       {rows.length > 0 && (
         <div className={styles.differences}>

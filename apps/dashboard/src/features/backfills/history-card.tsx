@@ -1,6 +1,7 @@
 import type { BackfillsView } from '@km0/contracts/backfill-panel'
-import { useFormatter, useTranslations } from 'next-intl'
+import { useTranslations } from 'next-intl'
 import { DAY_AND_CLOCK } from '../feed/time-formats.ts'
+import { useTimes } from '../feed/use-times.ts'
 import card from '../shell/card.module.css'
 import { EmptyState } from '../shell/list-state.tsx'
 import styles from './backfills.module.css'
@@ -13,7 +14,7 @@ export function HistoryCard(props: {
   readonly onChoose: (id: number) => void
 }) {
   const t = useTranslations('backfills')
-  const format = useFormatter()
+  const format = useTimes()
   const rangeText = useRangeText()
   const { backfills } = props.view
   return (

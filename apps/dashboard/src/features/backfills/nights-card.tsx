@@ -1,12 +1,13 @@
 import type { NightRun } from '@km0/contracts/nightly'
-import { useFormatter, useTranslations } from 'next-intl'
+import { useTranslations } from 'next-intl'
+import { useTimes } from '../feed/use-times.ts'
 import card from '../shell/card.module.css'
 import styles from './backfills.module.css'
 
 /** The last night runs: what was published by itself, and what waits for a person. */
 export function NightsCard({ nights, onChoose }: { readonly nights: readonly NightRun[]; readonly onChoose: (version: number) => void }) {
   const t = useTranslations('backfills')
-  const format = useFormatter()
+  const format = useTimes()
   if (nights.length === 0) return null
   return (
     <section className={card.card} aria-labelledby="nights-title">

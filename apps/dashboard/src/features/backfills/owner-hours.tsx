@@ -3,8 +3,9 @@
 import type { BackfillRequest } from '@km0/contracts/backfill'
 import type { BackfillTrackView } from '@km0/contracts/backfill-panel'
 import dynamic from 'next/dynamic'
-import { useFormatter, useTranslations } from 'next-intl'
+import { useTranslations } from 'next-intl'
 import { DAY_AND_CLOCK } from '../feed/time-formats.ts'
+import { useTimes } from '../feed/use-times.ts'
 import { EmptyState, LoadingRows } from '../shell/list-state.tsx'
 import type { Theme } from '../shell/theme.ts'
 import { usePolled } from '../shell/use-polled.ts'
@@ -27,7 +28,7 @@ export function OwnerHours(props: {
   readonly theme: Theme
 }) {
   const t = useTranslations('backfills')
-  const format = useFormatter()
+  const format = useTimes()
   const { row, request } = props
   const km = (mm: number | null) => (mm === null ? '–' : format.number(mm / 1e6, KM))
   return (

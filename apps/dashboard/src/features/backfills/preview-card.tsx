@@ -1,9 +1,10 @@
 'use client'
 
 import type { BackfillPreview, BackfillRequest, HoursOfOwner } from '@km0/contracts/backfill'
-import { useFormatter, useTranslations } from 'next-intl'
+import { useTranslations } from 'next-intl'
 import { useState } from 'react'
 import { DAY_AND_CLOCK } from '../feed/time-formats.ts'
+import { useTimes } from '../feed/use-times.ts'
 import card from '../shell/card.module.css'
 import form from '../shell/form.module.css'
 import { EmptyState, LoadingRows } from '../shell/list-state.tsx'
@@ -41,7 +42,7 @@ export function PreviewCard(props: { readonly request: BackfillRequest; readonly
 
 function Preview({ preview, onRun }: { readonly preview: BackfillPreview; readonly onRun: (id: number) => void }) {
   const t = useTranslations('backfills')
-  const format = useFormatter()
+  const format = useTimes()
   const [asking, setAsking] = useState(false)
   const sentences = prepareSentences(preview)
   return (
@@ -102,7 +103,7 @@ function Preview({ preview, onRun }: { readonly preview: BackfillPreview; readon
 
 /** Hours that are treated otherwise than asked, and why. */
 function Stretches({ title, hours }: { readonly title: string; readonly hours: readonly HoursOfOwner[] }) {
-  const format = useFormatter()
+  const format = useTimes()
   if (hours.length === 0) return null
   return (
     <details className={styles.stretches}>

@@ -1,9 +1,10 @@
 'use client'
 
 import type { BackfillOneView } from '@km0/contracts/backfill-panel'
-import { useFormatter, useTranslations } from 'next-intl'
+import { useTranslations } from 'next-intl'
 import { useState } from 'react'
 import { DAY_AND_CLOCK } from '../feed/time-formats.ts'
+import { useTimes } from '../feed/use-times.ts'
 import card from '../shell/card.module.css'
 import form from '../shell/form.module.css'
 import styles from './backfills.module.css'
@@ -12,7 +13,7 @@ import { CommandDialog } from './command-dialog.tsx'
 /** What of a version is served, and the two commands: publish it, or go back to what was served before. */
 export function PublishCard({ view, onChanged }: { readonly view: BackfillOneView; readonly onChanged: () => void }) {
   const t = useTranslations('backfills')
-  const format = useFormatter()
+  const format = useTimes()
   const [asking, setAsking] = useState<'publish' | 'rollback' | null>(null)
   const { backfill, publications } = view
   const undone = new Set(publications.flatMap(({ undoes }) => (undoes === null ? [] : [undoes])))

@@ -1,11 +1,12 @@
 import type { BackfillRequest } from '@km0/contracts/backfill'
-import { useFormatter, useTranslations } from 'next-intl'
+import { useTranslations } from 'next-intl'
 import { DAY_AND_CLOCK } from '../feed/time-formats.ts'
+import { useTimes } from '../feed/use-times.ts'
 
 /** Which hours and whose, in a line. */
 export function useRangeText(): (request: BackfillRequest) => string {
   const t = useTranslations('backfills')
-  const format = useFormatter()
+  const format = useTimes()
   return ({ fromMs, toMs, owners, pipeline }) => {
     const range = `${format.dateTime(fromMs, DAY_AND_CLOCK)} – ${format.dateTime(toMs, DAY_AND_CLOCK)}`
     const whose =

@@ -1,6 +1,7 @@
 import type { BackfillProgress } from '@km0/contracts/backfill'
-import { useFormatter, useTranslations } from 'next-intl'
+import { useTranslations } from 'next-intl'
 import { clockDuration } from '../feed/durations.ts'
+import { useTimes } from '../feed/use-times.ts'
 import styles from './backfills.module.css'
 
 const DAY_MS = 86_400_000
@@ -8,7 +9,7 @@ const DAY_MS = 86_400_000
 /** How far a run is, day by day, how fast, and how long it will take. */
 export function RunProgress({ progress, rows }: { readonly progress: BackfillProgress; readonly rows: number }) {
   const t = useTranslations('backfills')
-  const format = useFormatter()
+  const format = useTimes()
   const { points, pointsDone, pointsPerSecond, leftMs, state, pieces, piecesDone } = progress
   const share = points === 0 ? (state === 'ready' ? 1 : 0) : pointsDone / points
   return (

@@ -1,13 +1,14 @@
 'use client'
 
 import type { BackfillDifferenceView, BackfillOneView } from '@km0/contracts/backfill-panel'
-import { useFormatter, useTranslations } from 'next-intl'
+import { useTranslations } from 'next-intl'
 import { useState } from 'react'
 import { DAY_AND_CLOCK } from '../feed/time-formats.ts'
+import { useTimes } from '../feed/use-times.ts'
 import { postJson } from '../operator/post-json.ts'
 import card from '../shell/card.module.css'
 import form from '../shell/form.module.css'
-import { EmptyState, LoadingRows } from '../shell/list-state.tsx'
+import { PolledState } from '../shell/list-state.tsx'
 import type { Theme } from '../shell/theme.ts'
 import { usePolled } from '../shell/use-polled.ts'
 import styles from './backfills.module.css'
@@ -26,7 +27,6 @@ export function VersionView(props: {
   /** Something was stored that the lists show too. */
   readonly onChanged: () => void
 }) {
-  const t = useTranslations()
   const live = usePolled<BackfillOneView>(`/api/backfills/one?id=${props.id}`, (view) =>
     view?.backfill.state === 'running' ? BUSY_EVERY_MS : QUIET_EVERY_MS,
   )
@@ -45,16 +45,17 @@ export function VersionView(props: {
   if (line === 'loading' || view === null) {
     return (
       <section className={card.card}>
-        {line === 'failed' ? (
-          <EmptyState kind="error" title={t('error.title')} hint={live.reason ?? t('error.hint')} />
-        ) : (
-          <LoadingRows rows={6} />
-        )}
+        <PolledState polled={live} rows={6} />
       </section>
     )
   }
   return (
     <>
+      {line === 'stale' && (
+        <section className={card.card}>
+          <PolledState polled={live} rows={6} />
+        </section>
+      )}
       <RunCard view={view} onChanged={changed} />
       {isReady && <PublishCard view={view} onChanged={changed} />}
       {isReady && <DifferenceCard difference={difference} request={view.backfill.request} version={props.id} theme={props.theme} />}
@@ -64,7 +65,7 @@ export function VersionView(props: {
 
 function RunCard({ view, onChanged }: { readonly view: BackfillOneView; readonly onChanged: () => void }) {
   const t = useTranslations('backfills')
-  const format = useFormatter()
+  const format = useTimes()
   const rangeText = useRangeText()
   const [failure, setFailure] = useState<string | null>(null)
   const { backfill, progress, log } = view

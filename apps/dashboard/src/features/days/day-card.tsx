@@ -1,11 +1,12 @@
 'use client'
 
 import type { DayView } from '@km0/contracts/days-panel'
-import { useFormatter, useTranslations } from 'next-intl'
+import { useTranslations } from 'next-intl'
 import { useMemo } from 'react'
 import { usePreview } from '../backfills/use-preview.ts'
+import { useTimes } from '../feed/use-times.ts'
 import card from '../shell/card.module.css'
-import { EmptyState, LoadingRows } from '../shell/list-state.tsx'
+import { PolledState } from '../shell/list-state.tsx'
 import { usePolled } from '../shell/use-polled.ts'
 import styles from './days.module.css'
 import { HoursChart } from './hours-chart.tsx'
@@ -17,9 +18,10 @@ const KM = { minimumFractionDigits: 1, maximumFractionDigits: 1 } as const
 /** Why a cell holds what it holds. */
 export function DayCard(props: { readonly van: string; readonly day: string; readonly onClose: () => void }) {
   const t = useTranslations()
-  const format = useFormatter()
+  const format = useTimes()
   const path = `/api/days/van?${new URLSearchParams({ van: props.van, day: props.day })}`
-  const { view, line, reason } = usePolled<DayView>(path, () => EVERY_MS)
+  const polled = usePolled<DayView>(path, () => EVERY_MS)
+  const { view } = polled
   const explained = useMemo(() => (view === null ? null : explainDay(view)), [view])
   return (
     <aside className={`${card.card} ${styles.card}`} aria-labelledby="day-title" data-day={`${props.van}|${props.day}`}>
@@ -32,8 +34,7 @@ export function DayCard(props: { readonly van: string; readonly day: string; rea
           ×
         </button>
       </header>
-      {line === 'loading' && <LoadingRows rows={5} />}
-      {line === 'failed' && <EmptyState kind="error" title={t('error.title')} hint={reason ?? t('error.hint')} />}
+      <PolledState polled={polled} rows={5} />
       {view !== null && explained !== null && <Explained view={view} explained={explained} />}
     </aside>
   )
@@ -41,7 +42,7 @@ export function DayCard(props: { readonly van: string; readonly day: string; rea
 
 function Explained({ view, explained }: { readonly view: DayView; readonly explained: DayExplained }) {
   const t = useTranslations('days')
-  const format = useFormatter()
+  const format = useTimes()
   const request = { pipeline: 'positions' as const, ...rangeOf(view), owners: [view.van.van] }
   const km = (mm: number | null) => (mm === null ? '–' : `${format.number(mm / 1e6, KM)} km`)
   return (

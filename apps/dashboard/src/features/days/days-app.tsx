@@ -5,7 +5,7 @@ import { useTranslations } from 'next-intl'
 import { type ReactNode, useMemo, useState } from 'react'
 import { useOperator } from '../operator/use-operator.ts'
 import card from '../shell/card.module.css'
-import { EmptyState, LoadingRows } from '../shell/list-state.tsx'
+import { PolledState } from '../shell/list-state.tsx'
 import { PlainHeader } from '../shell/plain-header.tsx'
 import { SkipLink } from '../shell/skip-link.tsx'
 import type { Theme } from '../shell/theme.ts'
@@ -47,13 +47,7 @@ export function DaysApp(props: { readonly brand: ReactNode; readonly theme: Them
             onSearch={setSearch}
             csv={`/api/days.csv${query}`}
           />
-          {live.line === 'loading' && <LoadingRows rows={8} />}
-          {live.line === 'failed' && <EmptyState kind="error" title={t('error.title')} hint={live.reason ?? t('error.hint')} />}
-          {live.line === 'stale' && (
-            <p className={styles.stale} role="status">
-              {t('days.stale')}
-            </p>
-          )}
+          <PolledState polled={live} rows={8} />
           {table !== null && live.view !== null && (
             <DaysTable
               view={live.view}

@@ -1,6 +1,7 @@
 import type { DaysView } from '@km0/contracts/days-panel'
-import { useFormatter, useTranslations } from 'next-intl'
+import { useTranslations } from 'next-intl'
 import { madridDay } from '../feed/madrid-day.ts'
+import { useTimes } from '../feed/use-times.ts'
 import card from '../shell/card.module.css'
 import styles from './days.module.css'
 import type { DaysPlace } from './days-place.ts'
@@ -19,7 +20,7 @@ export function DaysBar(props: {
   readonly csv: string
 }) {
   const t = useTranslations('days')
-  const format = useFormatter()
+  const format = useTimes()
   const { view, place } = props
   const first = view?.days[0]
   const last = view?.days.at(-1)

@@ -1,6 +1,7 @@
 import type { DaysView } from '@km0/contracts/days-panel'
-import { useFormatter, useTranslations } from 'next-intl'
+import { useTranslations } from 'next-intl'
 import { madridDay } from '../feed/madrid-day.ts'
+import { useTimes } from '../feed/use-times.ts'
 import card from '../shell/card.module.css'
 import styles from './days.module.css'
 import { certificateOf, type DayTable, type DayTableCell, type Sorting, type SortKey } from './prepare-days.ts'
@@ -20,7 +21,7 @@ export function DaysTable(props: {
   readonly onChoose: (van: string, day: string) => void
 }) {
   const t = useTranslations('days')
-  const format = useFormatter()
+  const format = useTimes()
   const { view, table } = props
   const km = (mm: number | null) => (mm === null ? '–' : format.number(mm / MM_PER_KM, KM))
   const head = { sorting: props.sorting, onSorting: props.onSorting }

@@ -1,6 +1,7 @@
 import type { DayView } from '@km0/contracts/days-panel'
-import { useFormatter, useTranslations } from 'next-intl'
+import { useTranslations } from 'next-intl'
 import { CLOCK } from '../feed/time-formats.ts'
+import { useTimes } from '../feed/use-times.ts'
 import styles from './days.module.css'
 
 const HOUR_MS = 3_600_000
@@ -10,7 +11,7 @@ const HEIGHT = 72
 /** Kilometres by hour. An hour of which nothing is known has no bar, one without a kilometre a line at the foot. */
 export function HoursChart({ hours, day }: Pick<DayView, 'hours' | 'day'>) {
   const t = useTranslations('days')
-  const format = useFormatter()
+  const format = useTimes()
   const count = Math.round((day.endMs - day.startMs) / HOUR_MS)
   const most = Math.max(1, ...hours.map(({ distanceMm }) => distanceMm))
   const step = WIDTH / count

@@ -1,9 +1,10 @@
 'use client'
 
 import type { TravelTotalsView } from '@km0/contracts/dispatch'
-import { useFormatter, useTranslations } from 'next-intl'
+import { useTranslations } from 'next-intl'
 import { type KeyboardEvent, useMemo, useRef, useState } from 'react'
 import { CLOCK } from '../feed/time-formats.ts'
+import { useTimes } from '../feed/use-times.ts'
 import card from '../shell/card.module.css'
 import { EmptyState, type ListStatus, LoadingRows } from '../shell/list-state.tsx'
 import { useHeldRows } from '../shell/use-held-rows.ts'
@@ -28,7 +29,7 @@ const FIRST_DIRECTION = { van: 'ascending', place: 'ascending', distance: 'desce
 
 export function DistanceCard(props: DistanceCardProps) {
   const t = useTranslations()
-  const format = useFormatter()
+  const format = useTimes()
   const { table, status } = props
   const stale = status === 'stale' && props.sinceMs !== null
   const clock = (ms: number) => format.dateTime(ms, CLOCK)
@@ -85,6 +86,15 @@ export function DistanceCard(props: DistanceCardProps) {
   )
 }
 
+/** So many rows are drawn at once; more when they are asked for: 10,000 of them would be all that the page does. */
+const ROWS_SHOWN = 300
+
+function mostOf(rows: readonly DistanceRow[]): number {
+  let most = 1
+  for (const { history } of rows) for (const value of history) if (value !== null && value > most) most = value
+  return most
+}
+
 function Rows(props: {
   readonly rows: readonly DistanceRow[]
   readonly measure: Measure
@@ -96,7 +106,8 @@ function Rows(props: {
   const [sort, setSort] = useState<Sort>({ column: 'distance', direction: 'descending' })
   const sorted = useMemo(() => sortDistances(all, sort), [all, sort])
   const { rows, held, handlers } = useHeldRows(sorted, `${sort.column} ${sort.direction} ${measure}`)
-  const maximum = useMemo(() => Math.max(1, ...all.flatMap((row) => row.history.map((value) => value ?? 0))), [all])
+  const maximum = useMemo(() => mostOf(all), [all])
+  const [limit, setLimit] = useState(ROWS_SHOWN)
   const body = useRef<HTMLTableSectionElement>(null)
   const [active, setActive] = useState<string | null>(null)
   const stop = rows.some(({ row }) => row.key === active) ? active : (rows[0]?.row.key ?? null)
@@ -140,7 +151,7 @@ function Rows(props: {
           </tr>
         </thead>
         <tbody ref={body} onKeyDown={move}>
-          {rows.map(({ row, gone }) => (
+          {rows.slice(0, limit).map(({ row, gone }) => (
             <DistanceRowView
               key={row.key}
               row={row}
@@ -154,6 +165,11 @@ function Rows(props: {
           ))}
         </tbody>
       </table>
+      {rows.length > limit && (
+        <button type="button" className={styles.more} onClick={() => setLimit(limit + ROWS_SHOWN)}>
+          {t('more', { shown: limit, count: rows.length })}
+        </button>
+      )}
     </div>
   )
 }

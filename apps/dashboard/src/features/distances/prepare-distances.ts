@@ -79,11 +79,28 @@ function judgeOf({ limits, usual }: DispatchView): Judge {
   }
 }
 
-function rowOf(van: Van, windows: readonly DistanceView[], endMs: number, judge: Judge): DistanceRow {
+interface Shown {
+  readonly endMs: number
+  readonly shown: DistanceView | undefined
+  readonly history: readonly (number | null)[]
+}
+
+/** Windows change once a minute, and are drawn twice a second. */
+const known = new WeakMap<readonly DistanceView[], Shown>()
+
+function shownOf(windows: readonly DistanceView[], endMs: number): Shown {
+  const before = known.get(windows)
+  if (before?.endMs === endMs) return before
   const byEnd = new Map(windows.map((window) => [window.windowEndMs, window]))
-  const shown = byEnd.get(endMs) ?? byEnd.get(endMs - SLIDE_MS)
   const count = SPARKLINE_MS / SLIDE_MS
   const history = Array.from({ length: count }, (_, n) => byEnd.get(endMs - (count - 1 - n) * SLIDE_MS)?.distanceMm ?? null)
+  const result = { endMs, shown: byEnd.get(endMs) ?? byEnd.get(endMs - SLIDE_MS), history }
+  known.set(windows, result)
+  return result
+}
+
+function rowOf(van: Van, windows: readonly DistanceView[], endMs: number, judge: Judge): DistanceRow {
+  const { shown, history } = shownOf(windows, endMs)
   return {
     key: van.van,
     van,

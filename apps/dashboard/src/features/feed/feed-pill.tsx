@@ -1,11 +1,12 @@
 'use client'
 
-import { useFormatter, useTranslations } from 'next-intl'
+import { useTranslations } from 'next-intl'
 import { shortAge } from './durations.ts'
 import styles from './feed-pill.module.css'
 import type { FeedStatus } from './prepare-feed.ts'
 import { CLOCK, CLOCK_SECONDS } from './time-formats.ts'
 import type { Connection } from './use-live.ts'
+import { useTimes } from './use-times.ts'
 
 /** Whether what is shown is now, and how old the newest position is. */
 export function FeedPill(props: {
@@ -15,7 +16,7 @@ export function FeedPill(props: {
   readonly nowMs: number
 }) {
   const t = useTranslations('feed')
-  const format = useFormatter()
+  const format = useTimes()
   const { feed } = props
   const kind = feed === null ? (props.connection === 'failed' ? 'lost' : 'connecting') : feed.kind
   const clock = (ms: number) => format.dateTime(ms, CLOCK)

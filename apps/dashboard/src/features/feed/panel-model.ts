@@ -114,7 +114,8 @@ function addDistances(
     const known = windows.get(row.windowEndMs)
     if (known === undefined || row.revision >= known.revision) windows.set(row.windowEndMs, row)
   }
-  const newestMs = Math.max(0, ...news.map((row) => row.windowEndMs))
+  // No spread: of 10,000 vans there are more rows than a call takes arguments.
+  const newestMs = news.reduce((most, row) => Math.max(most, row.windowEndMs), 0)
   for (const [van, windows] of byVan) {
     const kept = [...windows.values()].filter((row) => row.windowEndMs >= newestMs - DISTANCES_KEPT_MS)
     into.set(

@@ -4,7 +4,7 @@ import { useTranslations } from 'next-intl'
 import { type ReactNode, useState } from 'react'
 import { useOperator } from '../operator/use-operator.ts'
 import card from '../shell/card.module.css'
-import { EmptyState, LoadingRows } from '../shell/list-state.tsx'
+import { EmptyState, PolledState } from '../shell/list-state.tsx'
 import { PlainHeader } from '../shell/plain-header.tsx'
 import { SkipLink } from '../shell/skip-link.tsx'
 import type { Theme } from '../shell/theme.ts'
@@ -30,14 +30,9 @@ export function LedgerApp(props: { readonly brand: ReactNode; readonly theme: Th
       <PlainHeader brand={props.brand} page="ledger" line={list.line} theme={theme} onSwitchTheme={switchTheme} operator={operator} />
       <main className={styles.main} id="lists" tabIndex={-1} aria-label={t('ledger.title')}>
         <div className={styles.report}>
-          {list.line === 'loading' && (
+          {list.line !== 'ready' && (
             <section className={card.card}>
-              <LoadingRows rows={6} />
-            </section>
-          )}
-          {list.line === 'failed' && (
-            <section className={card.card}>
-              <EmptyState kind="error" title={t('error.title')} hint={list.reason ?? t('error.hint')} />
+              <PolledState polled={list} rows={6} />
             </section>
           )}
           {list.view !== null && list.view.shown === null && (

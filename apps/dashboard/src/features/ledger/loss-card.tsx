@@ -1,15 +1,16 @@
 'use client'
 
 import type { LedgerLoss } from '@km0/contracts/ledger'
-import { useFormatter, useTranslations } from 'next-intl'
+import { useTranslations } from 'next-intl'
 import { CLOCK_SECONDS } from '../feed/time-formats.ts'
+import { useTimes } from '../feed/use-times.ts'
 import card from '../shell/card.module.css'
 import styles from './ledger.module.css'
 
 /** Which vans the broker has lost messages of; nothing where it has lost none. */
 export function LossCard({ lost }: { readonly lost: readonly LedgerLoss[] }) {
   const t = useTranslations('ledger')
-  const format = useFormatter()
+  const format = useTimes()
   if (lost.length === 0) return null
   return (
     <section className={card.card} aria-labelledby="lost">

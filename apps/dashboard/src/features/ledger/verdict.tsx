@@ -2,9 +2,10 @@
 
 import type { LedgerReport } from '@km0/contracts/ledger'
 import type { LedgerRunView } from '@km0/contracts/ledger-panel'
-import { useFormatter, useTranslations } from 'next-intl'
+import { useTranslations } from 'next-intl'
 import { isoDuration, shortAge } from '../feed/durations.ts'
 import { DAY_AND_CLOCK } from '../feed/time-formats.ts'
+import { useTimes } from '../feed/use-times.ts'
 import styles from './ledger.module.css'
 
 /** Whether it balances, of which span, and how old that is. */
@@ -15,7 +16,7 @@ export function Verdict(props: {
   readonly stale: boolean
 }) {
   const t = useTranslations('ledger')
-  const format = useFormatter()
+  const format = useTimes()
   const { report } = props
   const ageMs = props.nowMs - report.madeAtMs
   return (

@@ -190,7 +190,7 @@ export class FleetDrawing {
     })
     const text = JSON.stringify(this.#labels)
     // While the worker is still at the last frame another one would only put it off.
-    if (text === this.#labelsText || !this.#map.isSourceLoaded('labels')) return
+    if (text === this.#labelsText || !this.#map.isSourceLoaded('km0-labels')) return
     this.#labelsText = text
     this.#source('labels')?.setData({
       type: 'FeatureCollection',
@@ -233,6 +233,6 @@ export class FleetDrawing {
   }
 
   #source(name: string): GeoJSONSource | undefined {
-    return this.#map.getSource(name) as GeoJSONSource | undefined
+    return this.#map.getSource(`km0-${name}`) as GeoJSONSource | undefined
   }
 }

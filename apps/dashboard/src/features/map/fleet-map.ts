@@ -201,7 +201,7 @@ export class FleetMap {
   }
 
   #addOverlay(): void {
-    if (this.#map.getSource('labels') !== undefined || this.#map.getStyle().layers.length === 0) return
+    if (this.#map.getSource('km0-labels') !== undefined || this.#map.getStyle().layers.length === 0) return
     this.#drawing.attach()
     this.#ready = true
     this.#options.onReady()
@@ -219,7 +219,7 @@ export class FleetMap {
   #touch(event: MapMouseEvent): void {
     if (!this.#ready) return
     const van = this.#vanAt(event)
-    const [group] = van === null ? this.#map.queryRenderedFeatures(event.point, { layers: ['group-discs'] }) : []
+    const [group] = van === null ? this.#map.queryRenderedFeatures(event.point, { layers: ['km0-group-discs'] }) : []
     if (group === undefined || group.geometry.type !== 'Point') {
       this.#options.onSelect(van)
       return
@@ -236,7 +236,7 @@ export class FleetMap {
   #hover(event: MapMouseEvent): void {
     if (!this.#ready) return
     const van = this.#vanAt(event)
-    const isGroup = van === null && this.#map.queryRenderedFeatures(event.point, { layers: ['group-discs'] }).length > 0
+    const isGroup = van === null && this.#map.queryRenderedFeatures(event.point, { layers: ['km0-group-discs'] }).length > 0
     this.#map.getCanvas().style.cursor = van === null && !isGroup ? '' : 'pointer'
     this.#drawing.setHovered(van)
   }

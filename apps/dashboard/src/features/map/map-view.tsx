@@ -25,6 +25,8 @@ export interface MapViewProps {
   readonly own: OwnMap
   /** Nothing is known at the moment: what is drawn is old. */
   readonly dimmed: boolean
+  /** A snapshot has come: a fleet that is not there is none. */
+  readonly known: boolean
   readonly onSelect: (van: string | null) => void
 }
 
@@ -74,6 +76,12 @@ export default function MapView(props: MapViewProps) {
         <div className={styles.notice} role="status">
           <strong>{t('failed')}</strong>
           <span>{t('failedHint')}</span>
+        </div>
+      )}
+      {status === 'ready' && props.known && markers.length === 0 && (
+        <div className={styles.notice} role="status">
+          <strong>{filtered ? t('emptyFilter') : t('emptyTitle')}</strong>
+          {!filtered && <span>{t('empty')}</span>}
         </div>
       )}
       <div className={styles.tools}>

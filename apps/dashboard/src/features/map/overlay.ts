@@ -15,7 +15,7 @@ export interface OverlayColors {
 
 export const EMPTY = { type: 'FeatureCollection' as const, features: [] }
 
-/** Vans themselves are no source: one instanced layer draws them (van-layer.ts). */
+/** Named so that no customer's style has the same. Vans themselves are no source: one instanced layer draws them (van-layer.ts). */
 export function overlaySources(): Record<string, SourceSpecification> {
   const data = (more: object = {}): SourceSpecification => ({ type: 'geojson', data: EMPTY, ...more }) as SourceSpecification
   return {
@@ -33,38 +33,38 @@ export function lineLayers(colors: OverlayColors, scale: number): LayerSpecifica
   const round = { 'line-cap': 'round', 'line-join': 'round' }
   return [
     {
-      id: 'trails',
+      id: 'km0-trails',
       type: 'line',
-      source: 'trails',
+      source: 'km0-trails',
       layout: round,
       paint: { 'line-color': colors.moving, 'line-width': ['interpolate', ['linear'], ['zoom'], 8, 0.9, 12, 2], 'line-opacity': 0.5 },
     },
     {
-      id: 'backlog-casing',
+      id: 'km0-backlog-casing',
       type: 'line',
-      source: 'backlog',
+      source: 'km0-backlog',
       layout: { 'line-join': 'round' },
       paint: { 'line-color': colors.halo, 'line-width': 5, 'line-opacity': 0.6 },
     },
     // What came late: known, but not when it happened.
     {
-      id: 'backlog',
+      id: 'km0-backlog',
       type: 'line',
-      source: 'backlog',
+      source: 'km0-backlog',
       layout: { 'line-join': 'round' },
       paint: { 'line-color': colors.accent, 'line-width': 2.4, 'line-dasharray': [1.6, 1.6] },
     },
     {
-      id: 'trail-casing',
+      id: 'km0-trail-casing',
       type: 'line',
-      source: 'trail',
+      source: 'km0-trail',
       layout: round,
       paint: { 'line-color': colors.halo, 'line-width': 6, 'line-opacity': 0.7 },
     },
     {
-      id: 'trail',
+      id: 'km0-trail',
       type: 'line',
-      source: 'trail',
+      source: 'km0-trail',
       layout: round,
       paint: {
         'line-width': 3.2,
@@ -82,9 +82,9 @@ export function lineLayers(colors: OverlayColors, scale: number): LayerSpecifica
       },
     },
     {
-      id: 'points',
+      id: 'km0-points',
       type: 'symbol',
-      source: 'points',
+      source: 'km0-points',
       layout: {
         'icon-image': ['concat', 'point-', ['get', 'verdict']],
         'icon-allow-overlap': true,
@@ -94,9 +94,9 @@ export function lineLayers(colors: OverlayColors, scale: number): LayerSpecifica
       },
     },
     {
-      id: 'selected-ring',
+      id: 'km0-selected-ring',
       type: 'circle',
-      source: 'labels',
+      source: 'km0-labels',
       filter: kind('selected'),
       paint: {
         'circle-radius': 17 * scale,
@@ -124,9 +124,9 @@ export function labelLayers(colors: OverlayColors, scale: number): LayerSpecific
   const always = { 'text-optional': false, 'text-allow-overlap': true, 'text-ignore-placement': true }
   return [
     {
-      id: 'group-discs',
+      id: 'km0-group-discs',
       type: 'circle',
-      source: 'groups',
+      source: 'km0-groups',
       paint: {
         'circle-radius': ['*', scale, ['interpolate', ['linear'], ['sqrt', ['get', 'count']], 3, 11, 12, 19]],
         'circle-color': colors.surface,
@@ -136,9 +136,9 @@ export function labelLayers(colors: OverlayColors, scale: number): LayerSpecific
       },
     },
     {
-      id: 'group-counts',
+      id: 'km0-group-counts',
       type: 'symbol',
-      source: 'groups',
+      source: 'km0-groups',
       layout: {
         'text-field': ['to-string', ['get', 'count']],
         'text-font': [FONT.bold],
@@ -149,42 +149,42 @@ export function labelLayers(colors: OverlayColors, scale: number): LayerSpecific
       paint: { 'text-color': colors.text },
     },
     {
-      id: 'names',
+      id: 'km0-names',
       type: 'symbol',
-      source: 'labels',
+      source: 'km0-labels',
       filter: kind('name'),
       layout: { 'text-field': ['get', 'label'], ...text },
       paint: { 'text-color': colors.text, ...halo },
     },
     {
-      id: 'old',
+      id: 'km0-old',
       type: 'symbol',
-      source: 'labels',
+      source: 'km0-labels',
       filter: kind('old'),
       layout: { ...room, 'text-field': ['get', 'age'], ...text },
       paint: { 'icon-opacity': 0, 'text-color': colors.soft, ...halo },
     },
     {
-      id: 'silent',
+      id: 'km0-silent',
       type: 'symbol',
-      source: 'labels',
+      source: 'km0-labels',
       filter: kind('silent'),
       layout: { ...room, 'text-field': ['format', ['get', 'label'], {}, '\n', {}, ['get', 'age'], { 'font-scale': 0.92 }], ...text },
       paint: { 'icon-opacity': 0, 'text-color': colors.silent, ...halo },
     },
     {
-      id: 'selected-name',
+      id: 'km0-selected-name',
       type: 'symbol',
-      source: 'labels',
+      source: 'km0-labels',
       filter: kind('selected'),
       // Below the ring.
       layout: { 'text-field': ['get', 'label'], ...text, 'text-offset': [0, 1.25], ...always },
       paint: { 'text-color': colors.text, ...halo },
     },
     {
-      id: 'hovered-name',
+      id: 'km0-hovered-name',
       type: 'symbol',
-      source: 'labels',
+      source: 'km0-labels',
       filter: kind('hovered'),
       layout: { 'text-field': ['get', 'label'], ...text, ...always },
       paint: { 'text-color': colors.text, ...halo },

@@ -47,7 +47,7 @@ interface Resources {
  * millisecond, where symbols of a GeoJSON source take more than a second to be placed.
  */
 export class VanLayer implements CustomLayerInterface {
-  readonly id = 'vans'
+  readonly id = 'km0-vans'
   readonly type = 'custom' as const
   readonly renderingMode = '2d' as const
   readonly #onDrawn: () => void

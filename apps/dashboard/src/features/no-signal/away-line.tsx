@@ -1,5 +1,6 @@
-import { useFormatter, useTranslations } from 'next-intl'
+import { useTranslations } from 'next-intl'
 import { DAY_AND_CLOCK } from '../feed/time-formats.ts'
+import { useTimes } from '../feed/use-times.ts'
 import { StateIcon } from '../shell/state-icon.tsx'
 import type { Van } from '../van/prepare-fleet.ts'
 import styles from './no-signal.module.css'
@@ -33,7 +34,7 @@ export function AwayLine({ away, onSelect }: { readonly away: AwayList; readonly
 
 function AwayVan(props: { readonly van: Van; readonly words: string | null; readonly onSelect: (van: string) => void }) {
   const t = useTranslations()
-  const format = useFormatter()
+  const format = useTimes()
   const { van } = props
   const seen = van.lastMs === null ? t('noSignal.neverSeen') : t('noSignal.lastHeard', { date: format.dateTime(van.lastMs, DAY_AND_CLOCK) })
   return (

@@ -1,9 +1,10 @@
 'use client'
 
 import type { MuteView } from '@km0/contracts/dispatch'
-import { useFormatter, useTranslations } from 'next-intl'
+import { useTranslations } from 'next-intl'
 import { type FormEvent, useEffect, useState } from 'react'
 import { CLOCK, DAY_AND_CLOCK } from '../feed/time-formats.ts'
+import { useTimes } from '../feed/use-times.ts'
 import { postJson } from '../operator/post-json.ts'
 import { Dialog } from '../shell/dialog.tsx'
 import form from '../shell/form.module.css'
@@ -82,7 +83,7 @@ export function MuteDialog({ van, nowMs, onClose }: { readonly van: Van | null; 
 
 function Untils({ van, nowMs }: { readonly van: Van; readonly nowMs: number }) {
   const t = useTranslations('mute')
-  const format = useFormatter()
+  const format = useTimes()
   return (
     <fieldset className={styles.choices}>
       <legend>{t('until')}</legend>

@@ -1,10 +1,11 @@
 'use client'
 
 import type { MuteView } from '@km0/contracts/dispatch'
-import { useFormatter, useTranslations } from 'next-intl'
+import { useTranslations } from 'next-intl'
 import { useState } from 'react'
 import { clockDuration } from '../feed/durations.ts'
 import { CLOCK, DAY_AND_CLOCK } from '../feed/time-formats.ts'
+import { useTimes } from '../feed/use-times.ts'
 import { postJson } from '../operator/post-json.ts'
 import type { Van } from '../van/prepare-fleet.ts'
 import styles from './dispatch-lines.module.css'
@@ -49,7 +50,7 @@ export function MutedLine(props: {
 
 function Mute({ mute, fleet, nowMs }: { readonly mute: MuteView; readonly fleet: readonly Van[]; readonly nowMs: number }) {
   const t = useTranslations('mute')
-  const format = useFormatter()
+  const format = useTimes()
   const [failure, setFailure] = useState<string | null>(null)
   const clock = (ms: number) => format.dateTime(ms, Math.abs(ms - nowMs) > 12 * 3_600_000 ? DAY_AND_CLOCK : CLOCK)
   const name =

@@ -1,9 +1,10 @@
 'use client'
 
 import type { OutageSpan } from '@km0/contracts/panel'
-import { useFormatter, useTranslations } from 'next-intl'
+import { useTranslations } from 'next-intl'
 import { useState } from 'react'
 import { CLOCK } from '../feed/time-formats.ts'
+import { useTimes } from '../feed/use-times.ts'
 import card from '../shell/card.module.css'
 import { EmptyState, type ListStatus, LoadingRows } from '../shell/list-state.tsx'
 import { StateIcon } from '../shell/state-icon.tsx'
@@ -37,7 +38,7 @@ export interface NoSignalCardProps {
 
 export function NoSignalCard(props: NoSignalCardProps) {
   const t = useTranslations('noSignal')
-  const format = useFormatter()
+  const format = useTimes()
   const { rows, handlers } = useHeldRows(props.list.rows, '')
   const [acknowledging, setAcknowledging] = useState<NoSignalRow | null>(null)
   const [muting, setMuting] = useState<Van | null>(null)

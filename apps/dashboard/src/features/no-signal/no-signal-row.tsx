@@ -1,7 +1,8 @@
-import { useFormatter, useTranslations } from 'next-intl'
+import { useTranslations } from 'next-intl'
 import { memo } from 'react'
 import { clockDuration, isoDuration } from '../feed/durations.ts'
 import { CLOCK } from '../feed/time-formats.ts'
+import { useTimes } from '../feed/use-times.ts'
 import { StateIcon } from '../shell/state-icon.tsx'
 import { lastKnown } from '../van/last-known.ts'
 import type { Van } from '../van/prepare-fleet.ts'
@@ -21,7 +22,7 @@ export interface NoSignalRowProps {
 
 export const NoSignalRowView = memo(function NoSignalRowView(props: NoSignalRowProps) {
   const t = useTranslations('noSignal')
-  const format = useFormatter()
+  const format = useTimes()
   const { row, gone } = props
   const { van, acknowledgement } = row
   const clock = (ms: number) => format.dateTime(ms, CLOCK)

@@ -1,12 +1,13 @@
 import type { OutageSpan } from '@km0/contracts/panel'
-import { useFormatter, useTranslations } from 'next-intl'
+import { useTranslations } from 'next-intl'
 import { CLOCK, DAY_AND_CLOCK } from '../feed/time-formats.ts'
+import { useTimes } from '../feed/use-times.ts'
 import styles from './our-outages.module.css'
 
 /** Outages of ours of the last day: the newest in a sentence, all of them behind it. Nothing when there was none. */
 export function OurOutages({ spans, nowMs }: { readonly spans: readonly OutageSpan[]; readonly nowMs: number }) {
   const t = useTranslations('outages')
-  const format = useFormatter()
+  const format = useTimes()
   const [newest] = spans
   if (newest === undefined) return null
   const clock = (ms: number) => format.dateTime(ms, nowMs - ms < 12 * 3_600_000 ? CLOCK : DAY_AND_CLOCK)

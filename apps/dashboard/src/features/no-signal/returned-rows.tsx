@@ -1,6 +1,7 @@
-import { useFormatter, useTranslations } from 'next-intl'
+import { useTranslations } from 'next-intl'
 import { clockDuration, isoDuration } from '../feed/durations.ts'
 import { CLOCK } from '../feed/time-formats.ts'
+import { useTimes } from '../feed/use-times.ts'
 import { StateIcon } from '../shell/state-icon.tsx'
 import { CorrectionWords } from './correction-words.tsx'
 import styles from './dispatch-lines.module.css'
@@ -9,7 +10,7 @@ import type { ReturnedRow } from './prepare-corrections.ts'
 /** Vans that are heard again: they fade, with the length of their silence. */
 export function ReturnedRows({ rows, onSelect }: { readonly rows: readonly ReturnedRow[]; readonly onSelect: (van: string) => void }) {
   const t = useTranslations('noSignal')
-  const format = useFormatter()
+  const format = useTimes()
   if (rows.length === 0) return null
   return (
     <ul className={styles.returned} aria-label={t('returnedTitle')}>

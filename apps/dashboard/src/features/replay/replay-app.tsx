@@ -2,9 +2,10 @@
 
 import type { ReplayView } from '@km0/contracts/van-day-panel'
 import dynamic from 'next/dynamic'
-import { useFormatter, useTranslations } from 'next-intl'
+import { useTranslations } from 'next-intl'
 import { type ReactNode, useCallback, useMemo, useRef, useState } from 'react'
 import { madridDay } from '../feed/madrid-day.ts'
+import { useTimes } from '../feed/use-times.ts'
 import { useOperator } from '../operator/use-operator.ts'
 import { dayOfName } from '../playback/instants.ts'
 import { usePlaceState } from '../playback/use-place-state.ts'
@@ -108,7 +109,7 @@ function Absent({ line, reason }: { readonly line: 'loading' | 'ready' | 'failed
 
 function OutageNote({ outage }: { readonly outage: ReplayView['outages'][number] }) {
   const t = useTranslations('replay')
-  const format = useFormatter()
+  const format = useTimes()
   const clock = (ms: number) => format.dateTime(ms, { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' })
   const times = { from: clock(outage.fromMs), to: clock(outage.toMs) }
   return (

@@ -1,7 +1,8 @@
 import type { Period } from '@km0/contracts/madrid'
 import type { OutageSpan } from '@km0/contracts/panel'
-import { useFormatter, useTranslations } from 'next-intl'
+import { useTranslations } from 'next-intl'
 import { type FormEvent, useEffect, useState } from 'react'
+import { useTimes } from '../feed/use-times.ts'
 import { hoursOfDay, instantOf, madridInput } from '../playback/instants.ts'
 import { Moment, Player, TimeSlider } from '../playback/player.tsx'
 import type { Playback } from '../playback/use-playback.ts'
@@ -23,7 +24,7 @@ export function ReplayControls(props: {
   readonly onSeek: (ms: number) => void
 }) {
   const t = useTranslations('replay')
-  const format = useFormatter()
+  const format = useTimes()
   const { day, outages, atMs, nowMs, playback, onSeek } = props
   const left = (ms: number) => `${((Math.min(Math.max(ms, day.startMs), day.endMs) - day.startMs) / (day.endMs - day.startMs)) * 100}%`
   return (

@@ -1,7 +1,8 @@
-import { useFormatter, useTranslations } from 'next-intl'
+import { useTranslations } from 'next-intl'
 import { useEffect, useRef, useState } from 'react'
 import { shortAge } from '../feed/durations.ts'
 import { CLOCK } from '../feed/time-formats.ts'
+import { useTimes } from '../feed/use-times.ts'
 import card from '../shell/card.module.css'
 import { StateIcon } from '../shell/state-icon.tsx'
 import type { ReplayMoment, ReplayState, ReplayVan } from './prepare-replay.ts'
@@ -70,7 +71,7 @@ function Row(props: {
   readonly onSelect: (van: string | null) => void
 }) {
   const t = useTranslations('replay')
-  const format = useFormatter()
+  const format = useTimes()
   const { van, atMs, isSelected } = props
   const row = useRef<HTMLLIElement>(null)
   useEffect(() => {

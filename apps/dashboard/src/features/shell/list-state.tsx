@@ -1,5 +1,7 @@
 import { useTranslations } from 'next-intl'
+import { isoDuration, shortAge } from '../feed/durations.ts'
 import styles from './card.module.css'
+import type { Polled } from './use-polled.ts'
 
 /** `stale`: there is something, but it is old. */
 export type ListStatus = 'loading' | 'ready' | 'stale' | 'error'
@@ -46,4 +48,31 @@ export function LoadingRows({ rows }: { readonly rows: number }) {
       ))}
     </div>
   )
+}
+
+/** Says of what is shown that it is old, and how old. */
+export function StaleNote({ ageMs }: { readonly ageMs: number }) {
+  const t = useTranslations('shell')
+  return (
+    <p className={styles.stale} role="status">
+      <time dateTime={isoDuration(ageMs)}>{t('stale', { age: shortAge(ageMs) })}</time> {t('staleHint')}
+    </p>
+  )
+}
+
+/**
+ * What stands instead of an answer that is asked for again and again, or over one that is old: loading, why not, how old. Nothing while it is fresh;
+ * that an answer holds nothing is for whoever draws it to say.
+ */
+export function PolledState({
+  polled,
+  rows,
+}: {
+  readonly polled: Pick<Polled<unknown>, 'line' | 'reason' | 'ageMs'>
+  readonly rows: number
+}) {
+  const t = useTranslations('error')
+  if (polled.line === 'loading') return <LoadingRows rows={rows} />
+  if (polled.line === 'failed') return <EmptyState kind="error" title={t('title')} hint={polled.reason ?? t('hint')} />
+  return polled.line === 'stale' ? <StaleNote ageMs={polled.ageMs} /> : null
 }

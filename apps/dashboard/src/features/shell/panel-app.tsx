@@ -102,6 +102,7 @@ export function PanelApp(props: PanelAppProps) {
             batches={batches}
             theme={theme}
             own={props.ownMap}
+            known={model !== null}
             dimmed={feed?.kind === 'stale' || feed?.kind === 'lost'}
             onSelect={select}
           />

@@ -16,6 +16,8 @@ export interface Polled<View> {
   readonly reason: string | null
   /** Time of the server, renewed each second. */
   readonly nowMs: number
+  /** How old what is shown is. */
+  readonly ageMs: number
   readonly refresh: () => void
 }
 
@@ -99,6 +101,7 @@ export function usePolled<View extends { readonly nowMs: number }>(
     line: view === null ? (failed ? 'failed' : 'loading') : failed || isOld ? 'stale' : 'ready',
     reason: known ? state.reason : null,
     nowMs: view === null ? browserNowMs : view.nowMs + passedMs,
+    ageMs: view === null ? 0 : passedMs,
     refresh,
   }
 }

@@ -7,10 +7,7 @@ import { postJson } from '../operator/post-json.ts'
 import type { EpisodeRow } from './prepare-stock.ts'
 
 /** Takes an episode on. It holds for the episode. */
-export function AcknowledgeEpisode(props: {
-  readonly row: EpisodeRow | null
-  readonly onClose: () => void
-}) {
+export function AcknowledgeEpisode(props: { readonly row: EpisodeRow | null; readonly onClose: () => void }) {
   const t = useTranslations('stock')
   const { row } = props
   return (

@@ -1,7 +1,8 @@
-import { useFormatter, useTranslations } from 'next-intl'
+import { useTranslations } from 'next-intl'
 import { memo } from 'react'
 import { isoDuration, shortAge } from '../feed/durations.ts'
 import { CLOCK } from '../feed/time-formats.ts'
+import { useTimes } from '../feed/use-times.ts'
 import { HistoryChart } from './history-chart.tsx'
 import { LevelIcon } from './level-icon.tsx'
 import type { EpisodeRow } from './prepare-stock.ts'
@@ -16,7 +17,7 @@ export interface EpisodeRowProps {
 
 export const EpisodeRowView = memo(function EpisodeRowView({ row, gone, onAcknowledge }: EpisodeRowProps) {
   const t = useTranslations('stock')
-  const format = useFormatter()
+  const format = useTimes()
   const { episode, level } = row
   const { acknowledgement } = episode
   const clock = (ms: number) => format.dateTime(ms, CLOCK)

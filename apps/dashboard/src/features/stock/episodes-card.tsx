@@ -3,7 +3,7 @@
 import { useTranslations } from 'next-intl'
 import { useState } from 'react'
 import card from '../shell/card.module.css'
-import { EmptyState, type ListStatus, LoadingRows } from '../shell/list-state.tsx'
+import { EmptyState, type ListStatus, LoadingRows, StaleNote } from '../shell/list-state.tsx'
 import { useHeldRows } from '../shell/use-held-rows.ts'
 import { AcknowledgeEpisode } from './acknowledge-episode.tsx'
 import { EpisodeRowView } from './episode-row.tsx'
@@ -13,6 +13,8 @@ import styles from './stock.module.css'
 export interface EpisodesCardProps {
   readonly lists: StockLists
   readonly status: ListStatus
+  /** Of what is shown. */
+  readonly ageMs: number
   /** Changes when another list is asked for. */
   readonly version: string
   readonly endedShown: boolean
@@ -34,11 +36,10 @@ export function EpisodesCard(props: EpisodesCardProps) {
             {open.length}
           </span>
         )}
-        <span className={card.aside} data-stale={status === 'stale'}>
-          {status === 'stale' ? t('stock.frozen') : open.length > 1 && t('stock.order')}
-        </span>
+        <span className={card.aside}>{open.length > 1 && t('stock.order')}</span>
       </header>
       {status === 'loading' && <LoadingRows rows={4} />}
+      {status === 'stale' && <StaleNote ageMs={props.ageMs} />}
       {status === 'error' && <EmptyState kind="error" title={t('error.title')} hint={t('error.hint')} />}
       {status !== 'loading' && status !== 'error' && (
         <div className={card.scroll}>

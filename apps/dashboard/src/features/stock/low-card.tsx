@@ -3,14 +3,19 @@
 import { useTranslations } from 'next-intl'
 import { isoDuration, shortAge } from '../feed/durations.ts'
 import card from '../shell/card.module.css'
-import { EmptyState, type ListStatus, LoadingRows } from '../shell/list-state.tsx'
+import { EmptyState, type ListStatus, LoadingRows, StaleNote } from '../shell/list-state.tsx'
 import { useHeldRows } from '../shell/use-held-rows.ts'
 import { HistoryChart } from './history-chart.tsx'
 import type { LowRow } from './prepare-stock.ts'
 import styles from './stock.module.css'
 
 /** What is below its threshold now, by its newest known stock. */
-export function LowCard(props: { readonly rows: readonly LowRow[]; readonly status: ListStatus; readonly version: string }) {
+export function LowCard(props: {
+  readonly rows: readonly LowRow[]
+  readonly status: ListStatus
+  readonly version: string
+  readonly ageMs: number
+}) {
   const t = useTranslations()
   const { rows, handlers } = useHeldRows(props.rows, props.version)
   const { status } = props
@@ -25,6 +30,7 @@ export function LowCard(props: { readonly rows: readonly LowRow[]; readonly stat
         )}
       </header>
       {status === 'loading' && <LoadingRows rows={4} />}
+      {status === 'stale' && <StaleNote ageMs={props.ageMs} />}
       {status === 'error' && <EmptyState kind="error" title={t('error.title')} hint={t('error.hint')} />}
       {status !== 'loading' && status !== 'error' && rows.length === 0 && (
         <EmptyState kind="ok" title={t('stock.lowNoneTitle')} hint={t('stock.lowNone')} />

@@ -30,6 +30,7 @@ export function StockApp(props: { readonly brand: ReactNode; readonly theme: The
   const lists = useMemo(() => (model === null ? NOTHING : prepareStock(model, market, nowMs)), [model, market, nowMs])
   const status: ListStatus =
     model === null ? (connection === 'failed' ? 'error' : 'loading') : connection === 'connected' ? 'ready' : 'stale'
+  const ageMs = model === null ? 0 : Math.max(0, nowMs - model.serverNowMs)
   return (
     <div className={styles.app}>
       <SkipLink target="lists" />
@@ -46,11 +47,12 @@ export function StockApp(props: { readonly brand: ReactNode; readonly theme: The
         <EpisodesCard
           lists={lists}
           status={status}
+          ageMs={ageMs}
           version={market ?? ''}
           endedShown={endedShown}
           onEndedShown={setEndedShown}
         />
-        <LowCard rows={lists.low} status={status} version={market ?? ''} />
+        <LowCard rows={lists.low} status={status} ageMs={ageMs} version={market ?? ''} />
       </main>
       <StockToasts notices={model?.notices ?? null} link={false} />
     </div>

@@ -1,9 +1,10 @@
 'use client'
 
-import { useFormatter, useTranslations } from 'next-intl'
+import { useTranslations } from 'next-intl'
 import type { ReactNode } from 'react'
 import pill from '../feed/feed-pill.module.css'
 import { CLOCK } from '../feed/time-formats.ts'
+import { useTimes } from '../feed/use-times.ts'
 import type { OperatorHandle } from '../operator/use-operator.ts'
 import header from '../shell/header.module.css'
 import { PageControls } from '../shell/page-controls.tsx'
@@ -46,7 +47,7 @@ export function StockHeader(props: StockHeaderProps) {
 /** Whether what is shown is now, and up to when no alert is missing. */
 function StockPill({ live }: { readonly live: LiveStock }) {
   const t = useTranslations('stock')
-  const format = useFormatter()
+  const format = useTimes()
   const { model, connection } = live
   const kind = connection === 'connected' ? 'live' : connection === 'connecting' ? 'connecting' : connection === 'quiet' ? 'stale' : 'lost'
   return (

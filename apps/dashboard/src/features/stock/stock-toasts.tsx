@@ -1,9 +1,10 @@
 'use client'
 
 import type { StockNoticeView } from '@km0/contracts/stock-panel'
-import { useFormatter, useTranslations } from 'next-intl'
+import { useTranslations } from 'next-intl'
 import { useEffect, useRef, useState } from 'react'
 import { CLOCK } from '../feed/time-formats.ts'
+import { useTimes } from '../feed/use-times.ts'
 import { newNotices } from './prepare-notices.ts'
 import styles from './toasts.module.css'
 
@@ -14,7 +15,7 @@ const AT_ONCE = 4
 /** Short news of stock, each once a browser: an episode has begun, its minimum has halved, the shelf is empty. */
 export function StockToasts(props: { readonly notices: readonly StockNoticeView[] | null; readonly link: boolean }) {
   const t = useTranslations('stock')
-  const format = useFormatter()
+  const format = useTimes()
   const [shown, setShown] = useState<readonly StockNoticeView[]>([])
   const [held, setHeld] = useState(false)
   const { notices } = props

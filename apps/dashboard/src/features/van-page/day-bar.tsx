@@ -1,6 +1,7 @@
 import type { VanDayView } from '@km0/contracts/van-day-panel'
-import { useFormatter, useTranslations } from 'next-intl'
+import { useTranslations } from 'next-intl'
 import { madridDay } from '../feed/madrid-day.ts'
+import { useTimes } from '../feed/use-times.ts'
 import { addressOfReplay } from '../replay/replay-place.ts'
 import styles from './van-page.module.css'
 import type { VanPagePlace } from './van-page-place.ts'
@@ -17,7 +18,7 @@ export function DayBar(props: {
   readonly onPlace: (place: VanPagePlace) => void
 }) {
   const t = useTranslations('vanPage')
-  const format = useFormatter()
+  const format = useTimes()
   const { view, day, nowMs, place } = props
   const isToday = view.day.endMs > nowMs
   const move = (days: number) => {

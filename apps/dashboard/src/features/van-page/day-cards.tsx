@@ -1,8 +1,9 @@
 import type { VanDayView } from '@km0/contracts/van-day-panel'
-import { useFormatter, useTranslations } from 'next-intl'
+import { useTranslations } from 'next-intl'
 import { useState } from 'react'
 import { explainDay } from '../days/prepare-day.ts'
 import { CLOCK_SECONDS } from '../feed/time-formats.ts'
+import { useTimes } from '../feed/use-times.ts'
 import card from '../shell/card.module.css'
 import type { ClockOffset } from './prepare-clock.ts'
 import type { OddPoint } from './prepare-points.ts'
@@ -33,7 +34,7 @@ const REASONS = [
 /** The day in figures, and the version that they come from. */
 export function TotalsCard({ view, day }: { readonly view: VanDayView; readonly day: string }) {
   const t = useTranslations()
-  const format = useFormatter()
+  const format = useTimes()
   const total = explainDay(view)
   const km = (mm: number | null) => (mm === null ? '–' : format.number(mm / 1e6, KM))
   const late = view.late.tard + view.late.parcial
@@ -78,7 +79,7 @@ export function TotalsCard({ view, day }: { readonly view: VanDayView; readonly 
 /** What arrival and event times say of the van's clock. */
 export function ClockCard({ clock, isKnown }: { readonly clock: ClockOffset | null; readonly isKnown: boolean }) {
   const t = useTranslations('vanPage')
-  const format = useFormatter()
+  const format = useTimes()
   const seconds = (ms: number) =>
     t('secondsExact', { seconds: format.number(ms / 1_000, { maximumFractionDigits: 1, signDisplay: 'exceptZero' }) })
   return (
@@ -115,7 +116,7 @@ export function PointsCard(props: {
   readonly onSeek: (ms: number) => void
 }) {
   const t = useTranslations('vanPage')
-  const format = useFormatter()
+  const format = useTimes()
   const [shown, setShown] = useState(SHOWN)
   const { points } = props
   const clock = (ms: number | null) => (ms === null ? '–' : format.dateTime(ms, CLOCK_SECONDS))

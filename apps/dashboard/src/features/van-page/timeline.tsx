@@ -1,6 +1,7 @@
 import type { VanDayView } from '@km0/contracts/van-day-panel'
-import { useFormatter, useTranslations } from 'next-intl'
+import { useTranslations } from 'next-intl'
 import { CLOCK } from '../feed/time-formats.ts'
+import { useTimes } from '../feed/use-times.ts'
 import { hoursOfDay } from '../playback/instants.ts'
 import { TimeSlider } from '../playback/player.tsx'
 import type { Timeline as Prepared, TimelineSpan } from './prepare-timeline.ts'
@@ -16,7 +17,7 @@ export function Timeline(props: {
   readonly onSeek: (ms: number) => void
 }) {
   const t = useTranslations('vanPage')
-  const format = useFormatter()
+  const format = useTimes()
   const { day, timeline, atMs, onSeek } = props
   const spanMs = day.endMs - day.startMs
   const left = (ms: number) => `${((ms - day.startMs) / spanMs) * 100}%`

@@ -2,10 +2,11 @@
 
 import type { VanDayView } from '@km0/contracts/van-day-panel'
 import dynamic from 'next/dynamic'
-import { useFormatter, useTranslations } from 'next-intl'
+import { useTranslations } from 'next-intl'
 import { useCallback, useMemo, useRef } from 'react'
 import { madridDay } from '../feed/madrid-day.ts'
 import { CLOCK } from '../feed/time-formats.ts'
+import { useTimes } from '../feed/use-times.ts'
 import { Moment, Player } from '../playback/player.tsx'
 import { usePlayback } from '../playback/use-playback.ts'
 import card from '../shell/card.module.css'
@@ -149,7 +150,7 @@ export function VanDay(props: VanDayProps) {
 /** The windows that are open, for hands that have no pointer. */
 function OpenWindows({ series, chosenEndMs, onWindow }: VanDayProps & { readonly series: ReturnType<typeof prepareWindows> }) {
   const t = useTranslations('vanPage')
-  const format = useFormatter()
+  const format = useTimes()
   if (series.openWindows.length === 0) return null
   return (
     <div className={styles.open}>

@@ -1,7 +1,8 @@
 import type { VanDayView } from '@km0/contracts/van-day-panel'
-import { useFormatter, useTranslations } from 'next-intl'
+import { useTranslations } from 'next-intl'
 import { clockDuration } from '../feed/durations.ts'
 import { CLOCK, CLOCK_SECONDS } from '../feed/time-formats.ts'
+import { useTimes } from '../feed/use-times.ts'
 import card from '../shell/card.module.css'
 import { whyNotYet } from './prepare-why.ts'
 import type { WindowSeries } from './prepare-windows.ts'
@@ -18,7 +19,7 @@ export function WhyCard(props: {
   readonly onClose: () => void
 }) {
   const t = useTranslations('vanPage')
-  const format = useFormatter()
+  const format = useTimes()
   const { view, series, endMs, nowMs } = props
   const row = series.windows.get(endMs)
   const open = series.openWindows.find((window) => window.endMs === endMs)

@@ -2,10 +2,11 @@
 
 import 'uplot/dist/uPlot.min.css'
 import type { VanDayView } from '@km0/contracts/van-day-panel'
-import { useFormatter, useTranslations } from 'next-intl'
+import { useTranslations } from 'next-intl'
 import { useEffect, useRef } from 'react'
 import uPlot from 'uplot'
 import { CLOCK } from '../feed/time-formats.ts'
+import { useTimes } from '../feed/use-times.ts'
 import { hoursOfDay } from '../playback/instants.ts'
 import type { Theme } from '../shell/theme.ts'
 import type { WindowSeries } from './prepare-windows.ts'
@@ -26,7 +27,7 @@ export interface WindowsChartProps {
 /** Sliding distance by the end of its window. A missing window is a gap; one that is open is hollow. A click chooses one. */
 export default function WindowsChart(props: WindowsChartProps) {
   const t = useTranslations('vanPage')
-  const format = useFormatter()
+  const format = useTimes()
   const box = useRef<HTMLDivElement>(null)
   const chart = useRef<uPlot | null>(null)
   const latest = useRef(props)

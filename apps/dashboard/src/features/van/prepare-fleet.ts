@@ -61,8 +61,23 @@ export function prepareFleet(model: PanelModel, feed: FeedStatus, nowMs: number)
   const deaf = new DeafSpans(model, feed)
   const duties = new Duties(model, nowMs)
   const vans = [...names].map((name) => prepareVan(name, model, deaf, duties, nowMs, today))
-  return vans.sort((a, b) => compareNames(a.name, b.name))
+  const rank = ORDER.ranks(vans)
+  return vans.sort((a, b) => (rank.get(a.name) ?? 0) - (rank.get(b.name) ?? 0))
 }
+
+/** Places of names in their order. Comparing 10,000 names takes a tenth of a second; they are the same a second later. */
+class NameOrder {
+  #ranks: ReadonlyMap<string, number> = new Map()
+
+  ranks(vans: readonly { readonly name: string }[]): ReadonlyMap<string, number> {
+    if (vans.some(({ name }) => !this.#ranks.has(name))) {
+      const names = [...new Set(vans.map(({ name }) => name))].sort(compareNames)
+      this.#ranks = new Map(names.map((name, rank) => [name, rank]))
+    }
+    return this.#ranks
+  }
+}
+const ORDER = new NameOrder()
 
 const COLLATOR = new Intl.Collator('ca', { numeric: true, sensitivity: 'base' })
 
@@ -87,7 +102,8 @@ function prepareVan(van: string, model: PanelModel, deaf: DeafSpans, duties: Dut
           point,
           silenceMs: silence.silenceMs,
           unseenMs: silence.knownUntilMs - lastMs,
-          isToday: isOfNow(lastMs, shift, today),
+          // Only asked of whoever was not seen for so long: of 10,000 vans the day of each is not worth knowing every second.
+          isToday: silence.knownUntilMs - lastMs < NOT_SEEN_AFTER_MS || isOfNow(lastMs, shift, today),
           listedAfterMs,
           confirmed: silentSinceMs !== null,
           hiddenMs: silence.outage === null ? 0 : nowMs - lastMs,

@@ -1,11 +1,12 @@
 'use client'
 
-import { useFormatter, useTranslations } from 'next-intl'
+import { useTranslations } from 'next-intl'
 import { useEffect } from 'react'
 import type { DistanceRow } from '../distances/prepare-distances.ts'
 import { Sparkline } from '../distances/sparkline.tsx'
 import { clockDuration, shortAge } from '../feed/durations.ts'
 import { CLOCK, CLOCK_SECONDS } from '../feed/time-formats.ts'
+import { useTimes } from '../feed/use-times.ts'
 import { StateIcon } from '../shell/state-icon.tsx'
 import { compassPoint } from './compass.ts'
 import { lastKnown } from './last-known.ts'
@@ -69,7 +70,7 @@ export function VanCard(props: VanCardProps) {
 
 function Facts({ van, distance }: { readonly van: Van; readonly distance: DistanceRow | null }) {
   const t = useTranslations()
-  const format = useFormatter()
+  const format = useTimes()
   const { point } = van
   const heard = van.state === 'moving' || van.state === 'stopped'
   const speed = point?.speedMmPerS == null ? null : Math.round(point.speedMmPerS * 0.0036)
