@@ -32,7 +32,7 @@ interface Ran {
 
 /** Runs the command as a person would. */
 function km0(...args: readonly string[]): Promise<Ran> {
-  const env = { ...process.env, ...services.environment }
+  const env = { ...process.env, ...services.environment, KM0_PANEL_URL: 'https://panel.example.test/' }
   return new Promise((resolve) => {
     execFile(process.execPath, ['packages/cli/dist/km0.js', ...args], { cwd: root, env }, (error, out, said) =>
       resolve({ code: error === null ? 0 : Number(error.code), out, said }),
@@ -60,6 +60,37 @@ describe('km0', () => {
       ['furgoneta 🚚', null, null],
       ['furgoneta-1', '9999-XYZ', 'girona'],
     ])
+  })
+
+  it('makes one-time links, users, tokens, and takes access from them', async () => {
+    const first = await km0('user', 'link')
+    expect(first.out).toMatch(/^https:\/\/panel\.example\.test\/entrada#[A-Za-z]{32}\n$/)
+    expect(first.said).toContain('signs admin@km0.local in, once, until ')
+    const invited = await km0(
+      ...['user', 'invite', '--email', 'Marta@example.test', '--name', 'Marta', '--role', 'dispatcher', '--depots', 'girona'],
+    )
+    expect([invited.code, invited.out]).toEqual([0, expect.stringContaining('/entrada#')])
+    const token = (await km0('user', 'token', '--name', 'report', '--markets', 'lleo')).out
+    expect(token).toMatch(/^km0t_[\w-]{43}\n$/)
+    const { out: list } = await km0('user', 'list')
+    expect(list).toMatch(/marta@example\.test +Marta +dispatcher +depot girona/)
+    expect(list).toMatch(/token +report +km0t_\S+… +market lleo/)
+    expect(list).not.toContain(token.trim())
+    expect((await km0('user', 'role', '--email', 'marta@example.test', '--role', 'analyst')).out).toBe(
+      'marta@example.test: analyst, sees depot girona\n',
+    )
+    expect((await km0('user', 'depots', '--email', 'marta@example.test')).out).toContain('sees everything')
+    expect((await km0('user', 'revoke', '--email', 'marta@example.test')).out).toContain('no access')
+    const refused = [
+      await km0('user', 'link', '--email', 'marta@example.test'),
+      await km0('user', 'link', '--email', 'nobody@example.test'),
+      await km0('user', 'revoke', '--email', 'admin@km0.local'),
+      await km0('user', 'role', '--email', 'marta@example.test', '--role', 'queen'),
+      await km0('user', 'token', '--revoke', '99'),
+    ]
+    expect(refused.map(({ code }) => code)).toEqual([2, 2, 2, 2, 2])
+    expect((await km0('user', 'restore', '--email', 'marta@example.test')).code).toBe(0)
+    expect((await km0('user', 'token', '--revoke', '1')).code).toBe(0)
   })
 
   it('imports nothing of a file with a fault, and names the line', async () => {

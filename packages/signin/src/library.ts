@@ -1,6 +1,4 @@
 import type { SignInStore } from '@km0/serving'
-import { betterAuth } from 'better-auth'
-import { magicLink } from 'better-auth/plugins/magic-link'
 
 /** Header by which the library is told where a request came from: never taken from a browser. */
 export const ADDRESS_HEADER = 'x-km0-address'
@@ -21,14 +19,16 @@ export interface LibraryOptions {
   readonly log: (level: string, message: string) => void
 }
 
-export type Library = ReturnType<typeof openLibrary>
+export type Library = Awaited<ReturnType<typeof openLibrary>>
 
 /**
  * better-auth over our tables: sessions, one-time links and password hashes. Its own HTTP routes are not served anywhere: the panel calls it, after
  * its own checks of origin and limits. Nobody signs up; users are rows that an administrator made.
+ * It is loaded when it is first needed: it is large, and most commands of `km0` never do.
  */
-export function openLibrary(options: LibraryOptions) {
+export async function openLibrary(options: LibraryOptions) {
   const { store } = options
+  const [{ betterAuth }, { magicLink }] = await Promise.all([import('better-auth'), import('better-auth/plugins/magic-link')])
   return betterAuth({
     appName: 'Quilòmetre Zero',
     // Only for addresses that it would put into e-mails, and it sends none.
@@ -107,4 +107,9 @@ export function openLibrary(options: LibraryOptions) {
       }),
     ],
   })
+}
+
+/** A refusal of the library, or its way to a page of errors. What is wrong with the store has a status of 500. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof Error && 'statusCode' in error && typeof error.statusCode === 'number' && error.statusCode < 500
 }

@@ -1,9 +1,8 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { AccessKeyView, LinkView, NewKeyView, Scope, UserView } from '@km0/contracts'
 import { openSignInStore, type PoolOptions, type SignInStore, type UserRights } from '@km0/serving'
-import { isAPIError } from 'better-auth/api'
 import { findKey, makeKey } from './keys.ts'
-import { ADDRESS_HEADER, type Library, openLibrary } from './library.ts'
+import { ADDRESS_HEADER, isRefusal, type Library, openLibrary } from './library.ts'
 import { LINK_PATH, type SignInSettings } from './settings.ts'
 
 const SECRET_BYTES = 32
@@ -169,8 +168,7 @@ export class SignIn {
       const user = await this.store.findUser({ id: response.user.id })
       return user === null ? null : { user, via, cookies: headers.getSetCookie() }
     } catch (error) {
-      // A refusal, or the way to its page of errors; what is wrong with the store has a code of 500.
-      if (isAPIError(error) && error.statusCode < 500) return null
+      if (isRefusal(error)) return null
       throw error
     }
   }
