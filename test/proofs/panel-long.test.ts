@@ -1,5 +1,6 @@
 // What the panel promises for a whole shift: lines that break, machines that sleep, memory. Minutes long, so no part of `npm test`: `pnpm prove:panel`.
-import { existsSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { launchBrowser } from '@km0/testkit/browser'
 import type { Browser, Page } from 'playwright-core'
@@ -8,6 +9,10 @@ import { memory } from '../bench/panel-page.ts'
 import { LineBetween } from '../browser/line-between.ts'
 import { DASHBOARD, LABELS, startPanelUnderTest } from '../browser/panel-under-test.ts'
 import { type SimulatedOptions, SimulatedSource } from '../browser/simulated-source.ts'
+import { tinyTiles } from '../browser/tiny-tiles.ts'
+
+const ARTEFACTS = join(import.meta.dirname, '../artefacts/panel')
+mkdirSync(ARTEFACTS, { recursive: true })
 
 /** Back within this, on a machine that has nothing else to do; on a busy one the figure is told, and only a multiple of it is a fault. */
 const BACK_WITHIN_MS = 2_000
@@ -151,5 +156,37 @@ describe.skipIf(browser === null)('a shift', () => {
     expect(after.heapMb).toBeLessThan(before.heapMb + 10)
     expect(after.listeners).toBeLessThan(before.listeners * 1.1)
     expect(await elements()).toBe(count)
+  })
+
+  test("a customer's tiles are drawn, in parts, by the panel itself", async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'km0-tiles-'))
+    closing.push(async () => rmSync(folder, { recursive: true }))
+    const tiles = join(folder, 'tiny.pmtiles')
+    writeFileSync(tiles, tinyTiles())
+    process.env.KM0_MAP_PMTILES = tiles
+    closing.push(async () => void delete process.env.KM0_MAP_PMTILES)
+    const { panel } = await serve({}, { tiles })
+    const context = await (browser as Browser).newContext({ viewport: { width: 1440, height: 900 } })
+    closing.push(() => context.close())
+    const page = await context.newPage()
+    const parts: number[] = []
+    const errors: string[] = []
+    page.on('response', (response) => {
+      if (response.url().endsWith('.pmtiles')) parts.push(response.status())
+    })
+    page.on('console', (message) => {
+      if (message.type() === 'error') errors.push(message.text())
+    })
+    await page.goto(`http://127.0.0.1:${panel.port}/`)
+    await page.locator('[data-status="ready"]').waitFor(WAIT)
+    await expect.poll(() => parts.length, WAIT).toBeGreaterThan(1)
+    await page
+      .getByText('OpenStreetMap')
+      .first()
+      .waitFor({ state: 'attached', ...WAIT })
+    await sleep(2_000)
+    await page.screenshot({ path: join(ARTEFACTS, 'own-tiles.png') })
+    expect(new Set(parts)).toEqual(new Set([206]))
+    expect(errors).toEqual([])
   })
 })

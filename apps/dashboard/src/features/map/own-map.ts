@@ -1,6 +1,4 @@
 import type { LayerSpecification, StyleSpecification } from 'maplibre-gl'
-import { addProtocol } from 'maplibre-gl'
-import { Protocol } from 'pmtiles'
 import type { Theme } from '../shell/theme.ts'
 
 /** What a customer brings to the map; null where the offline map is to stand alone. */
@@ -10,15 +8,6 @@ export interface OwnMap {
   /** An archive of vector tiles (PMTiles) whose roads, water and buildings are drawn into the offline map. */
   readonly tilesUrl: string | null
   readonly attribution: string
-}
-
-let opened = false
-
-/** Lets sources begin with `pmtiles://`. Once a page. */
-export function openOwnTiles(): void {
-  if (opened) return
-  opened = true
-  addProtocol('pmtiles', new Protocol().tile)
 }
 
 const COLORS = {
