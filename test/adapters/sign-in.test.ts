@@ -114,6 +114,15 @@ describe('sessions', () => {
     expect(await enter('marta@km0.local')).toContain('km0.session_token=')
   })
 
+  it('that ended are forgotten, and nobody else', async () => {
+    const cookie = await enter('marta@km0.local')
+    await pool.query(
+      `update km0.sign_in_session set expires_at = now() - interval '1 day' where user_id in (select id from km0.sign_in_user where role = 'administrator')`,
+    )
+    expect(await signIn.store.dropEnded(Date.now() - 3_600_000)).toBeGreaterThan(0)
+    expect(await signIn.find(cookie)).not.toBeNull()
+  })
+
   it('hold through a restart, and are worth nothing under another secret', async () => {
     const cookie = await enter('marta@km0.local')
     const [again, other] = [open(), open({ secret: 'another secret of more than 32 characters' })]

@@ -3,7 +3,17 @@ import { openPgPool, Pool, type PoolOptions } from '../pool.ts'
 import { readRegister } from '../read-panel.ts'
 import { addKey, listKeys, type NewKey, revokeKey, useKey } from './access-keys.ts'
 import { type AuditQuery, auditActions, dropAuditBefore, readAudit, writeAudit } from './audit.ts'
-import { addUser, administratorHasSignedIn, changeUser, endSessions, findUser, listUsers, noteSignIn, type UserRights } from './users.ts'
+import {
+  addUser,
+  administratorHasSignedIn,
+  changeUser,
+  dropEnded,
+  endSessions,
+  findUser,
+  listUsers,
+  noteSignIn,
+  type UserRights,
+} from './users.ts'
 
 /** Connections for the library's own statements. */
 const LIBRARY_CONNECTIONS = 2
@@ -43,6 +53,9 @@ export class SignInStore {
   }
   endSessions(userId: string, exceptId: string | null = null): Promise<number> {
     return endSessions(this.#pool, userId, exceptId)
+  }
+  dropEnded(beforeMs: number): Promise<number> {
+    return dropEnded(this.#pool, beforeMs)
   }
   administratorHasSignedIn(): Promise<boolean> {
     return administratorHasSignedIn(this.#pool)

@@ -109,6 +109,14 @@ export async function endSessions(pool: Pool, userId: string, exceptId: string |
   return rows.length
 }
 
+/** Forgets sessions and one-time links that ended before. Returns how many. */
+export async function dropEnded(pool: Pool, beforeMs: number): Promise<number> {
+  const before = [new Date(beforeMs)]
+  const sessions = await pool.query('delete from km0.sign_in_session where expires_at < $1 returning id', before)
+  const links = await pool.query('delete from km0.sign_in_verification where expires_at < $1 returning id', before)
+  return sessions.length + links.length
+}
+
 /** Whether somebody who may administer has ever come in. */
 export async function administratorHasSignedIn(pool: Pool): Promise<boolean> {
   const rows = await pool.query(

@@ -1,6 +1,6 @@
 'use client'
 
-import type { SessionView } from '@km0/contracts/sign-in'
+import type { PersonRole, SessionView } from '@km0/contracts/sign-in'
 import { useSyncExternalStore } from 'react'
 import { sessionLine } from './session-line.ts'
 
@@ -20,4 +20,10 @@ export function useSessionLost(): boolean {
     () => sessionLine.isLost,
     () => false,
   )
+}
+
+/** Whether somebody with that role may act here; an administrator may always. While nobody knows who it is, the server says it. */
+export function useMay(role: PersonRole): boolean {
+  const roles = useSession()?.actor.roles ?? null
+  return roles === null || roles.includes(role) || roles.includes('administrator')
 }

@@ -9,7 +9,8 @@ export interface SessionWatchOptions {
 }
 
 interface Watched {
-  readonly session: Session
+  /** As it was when it came in, but for its end, which use makes later. */
+  session: Session
   readonly headers: IncomingHttpHeaders
   readonly closers: Set<() => void>
 }
@@ -70,10 +71,13 @@ export class SessionWatch {
     }
   }
 
-  async #mayStay({ session, headers }: Watched): Promise<boolean> {
+  async #mayStay(watched: Watched): Promise<boolean> {
+    const { session, headers } = watched
     try {
       const now = await this.#options.sessions.find(headers, { fresh: true })
-      return now !== null && now.id === session.id && sameRights(now, session)
+      if (now === null || now.id !== session.id || !sameRights(now, session)) return false
+      watched.session = now
+      return true
     } catch {
       // Nobody knows: whoever was in stays, until their time is over.
       return session.expiresAtMs === null || this.#options.nowMs() < session.expiresAtMs

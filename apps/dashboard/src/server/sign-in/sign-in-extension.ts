@@ -26,10 +26,14 @@ export function signInExtension(options: SignInExtensionOptions): PanelExtension
   const sessions = new PanelSessions({ signIn, nowMs: Date.now })
   const common = { signIn, changed: () => sessions.changed(), nowMs: Date.now }
   const audit: PanelSignIn['audit'] = (entry) => signIn.store.writeAudit(entry)
-  const prune = () =>
-    signIn.store
-      .dropAuditBefore(Date.now() - options.auditDays * DAY_MS)
-      .catch((error: unknown) => options.onTrouble(error, 'old entries of the audit could not be dropped'))
+  const prune = async () => {
+    try {
+      await signIn.store.dropAuditBefore(Date.now() - options.auditDays * DAY_MS)
+      await signIn.store.dropEnded(Date.now() - DAY_MS)
+    } catch (error) {
+      options.onTrouble(error, 'old sessions and entries of the audit could not be dropped')
+    }
+  }
   const timer = setInterval(() => void prune(), PRUNE_EVERY_MS)
   return {
     routes: new Map([
