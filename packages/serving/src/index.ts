@@ -1,6 +1,6 @@
 export { type Backfills, openBackfills } from './backfill/backfills.ts'
 export { BackfillRefusedError } from './backfill/errors.ts'
-export { PieceText } from './backfill/piece-text.ts'
+export { PieceRows } from './backfill/piece-rows.ts'
 export type { Command, Published } from './backfill/publish.ts'
 export { openReprocessings, type Reprocessing, type ReprocessingStart, type Reprocessings } from './backfill/reprocessing.ts'
 export type { PartitionAdvance } from './backfill/reprocessing-rows.ts'
