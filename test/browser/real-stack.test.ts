@@ -2,7 +2,7 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { decodePanelValue, decodeSource, TOPICS } from '@km0/contracts'
+import { decodePanelValue, decodeSource, type RecentPointsView, TOPICS } from '@km0/contracts'
 import { launchBrowser } from '@km0/testkit/browser'
 import { type LogRecord, openLog } from '@km0/transport'
 import type { Browser, Page } from 'playwright-core'
@@ -89,6 +89,16 @@ describe.skipIf(browser === null)('the panel on the real stack', () => {
     expect(before.equals(await page.locator('.maplibregl-canvas').screenshot())).toBe(false)
     await page.screenshot({ path: join(ARTEFACTS, 'moving.png') })
   }, 120_000)
+
+  it('single points come out of the log, each as it was taken', async () => {
+    const { url } = platform.addresses()
+    const read = async () => (await page.request.get(`${url}/api/points?van=furgoneta-1`)).json() as Promise<RecentPointsView>
+    await expect.poll(async () => (await read()).points.length, { timeout: 30_000 }).toBeGreaterThan(3)
+    const { points } = await read()
+    expect(points.every(({ verdict, lat }) => verdict === 'accepted' && lat !== null)).toBe(true)
+    const times = points.map(({ eventMs }) => eventMs)
+    expect(times).toEqual([...times].sort((a, b) => a - b))
+  }, 60_000)
 
   it('one goes silent: an episode with its duration', async () => {
     await expect.poll(() => silentRow().getAttribute('data-band'), { timeout: 60_000 }).toMatch(/provisional|episode|long/)
