@@ -1,5 +1,5 @@
 import { isConflict } from './errors.ts'
-import { identifier, LAKE, type LakeConnection } from './lake.ts'
+import { identifier, LAKE, type LakeConnection, literal } from './lake.ts'
 import { LAKE_TABLES, type LakeTable, offsetsTable } from './tables.ts'
 
 const ATTEMPTS = 10
@@ -9,7 +9,14 @@ const ATTEMPTS = 10
  * no file is rewritten. Columns that only a newer version knows stay, and get null from this one.
  */
 export async function migrate(connection: LakeConnection, tables: readonly LakeTable[] = LAKE_TABLES): Promise<void> {
-  for (const table of tables) await retryConflicts(() => ensureTable(connection, table))
+  // One look for all of them: each takes a while, and nearly always nothing is missing.
+  const known = await allColumns(connection)
+  for (const table of tables) {
+    const existing = known.get(table.name)
+    if (existing === undefined || table.columns.some(({ name }) => !existing.has(name)))
+      await retryConflicts(() => ensureTable(connection, table))
+  }
+  if (known.has('holes')) return
   await retryConflicts(() =>
     connection.run(
       `CREATE TABLE IF NOT EXISTS ${LAKE}.holes (table_name VARCHAR, epoch INTEGER, kafka_partition INTEGER, from_offset BIGINT, to_offset BIGINT, found_ms BIGINT)`,
@@ -34,6 +41,15 @@ async function ensureTable(connection: LakeConnection, table: LakeTable): Promis
     if (existing.has(name)) continue
     await connection.run(`ALTER TABLE ${LAKE}.${identifier(table.name)} ADD COLUMN IF NOT EXISTS ${identifier(name)} ${type}`)
   }
+}
+
+async function allColumns(connection: LakeConnection): Promise<Map<string, Set<string>>> {
+  const rows = await connection.all<{ table_name: string; column_name: string }>(
+    `SELECT table_name, column_name FROM duckdb_columns() WHERE database_name = ${literal(LAKE)}`,
+  )
+  const columns = new Map<string, Set<string>>()
+  for (const { table_name: table, column_name: column } of rows) columns.set(table, (columns.get(table) ?? new Set()).add(column))
+  return columns
 }
 
 /** Names of a table's columns; empty when there is no such table. */
