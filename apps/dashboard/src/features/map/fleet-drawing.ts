@@ -55,7 +55,7 @@ export class FleetDrawing {
 
   /** Where a van is drawn in the end; null when it is not. */
   placeOf(van: string): readonly [lon: number, lat: number] | null {
-    const found = this.#motion.frame(Number.POSITIVE_INFINITY).markers.find((marker) => marker.van === van)
+    const found = this.#motion.targets.find((marker) => marker.van === van)
     return found === undefined ? null : [found.lon, found.lat]
   }
 
@@ -204,9 +204,8 @@ export class FleetDrawing {
 
   #regroup(): void {
     this.#groupsZoom = groupZoom(this.#map.getZoom())
-    const { markers } = this.#motion.frame(Number.POSITIVE_INFINITY)
     const before = this.#groups
-    this.#groups = this.#grouping ? prepareGroups(markers, this.#groupsZoom, this.#selected) : NO_GROUPS
+    this.#groups = this.#grouping ? prepareGroups(this.#motion.targets, this.#groupsZoom, this.#selected) : NO_GROUPS
     if (this.#layer === undefined || (before.groups.length === 0 && this.#groups.groups.length === 0)) return
     this.#source('groups')?.setData({
       type: 'FeatureCollection',

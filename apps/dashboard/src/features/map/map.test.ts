@@ -133,6 +133,7 @@ describe('moves between two seconds', () => {
     const motion = new Motion()
     motion.setMarkers([marker('a', 2.8, 42, 100)], 0, 0)
     expect(motion.move([move('a', 2.801, 200)], 0, 0)).toBe(true)
+    expect(motion.targets[0]?.lon).toBe(2.801)
     expect(motion.frame(0).markers[0]?.lon).toBe(2.8)
     expect(motion.frame(GLIDE_MS).markers[0]?.lon).toBe(2.801)
   })

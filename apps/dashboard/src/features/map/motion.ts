@@ -62,6 +62,11 @@ export class Motion {
     this.#moves.clear()
   }
 
+  /** Markers where they will be when all have arrived. */
+  get targets(): readonly Marker[] {
+    return this.#markers
+  }
+
   /** Markers at their places of this moment, and whether any is still on its way. */
   frame(nowMs: number): { readonly markers: readonly Marker[]; readonly moving: boolean } {
     if (this.#glides.size === 0) return { markers: [...this.#markers], moving: false }
