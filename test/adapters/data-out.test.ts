@@ -37,7 +37,7 @@ afterAll(async () => {
 beforeEach(async () => {
   await pool.query(
     `truncate km0.event, km0.delivery, km0.subscription, km0.silence_watch, km0.no_signal_episode, km0.signal_state, km0.partition_mark,
-       km0.outage, km0.serving_offset, km0.live_point, km0.van, km0.depot, km0.stock_episode, km0.stock_notice cascade`,
+       km0.outage, km0.serving_offset, km0.live_point, km0.van, km0.depot, km0.stock_episode, km0.stock_notice, km0.mute cascade`,
   )
   panel = new PanelWriter(serving)
   marksOffset = 0
@@ -159,7 +159,7 @@ describe('deliveries', () => {
       },
       ...{ kinds: ['no-signal', 'returned'], leastStepMs: 3 * MINUTE, scope: EVERYTHING, ...more },
     })
-  const handOut = () => out.handOutEvents({ nowMs: NOW, maxAgeMs: 86_400_000 })
+  const handOut = () => out.handOutEvents({ nowMs: NOW, maxAgeMs: 86_400_000, depotDistanceM: 150 })
   const viewer = { scope: EVERYTHING, owner: MARTA.id }
 
   it('are made once an event and subscription that wants it, by two at once too', async () => {
@@ -187,11 +187,28 @@ describe('deliveries', () => {
     )
   })
 
+  it('of a silence that somebody has muted are not made, nor of its return', async () => {
+    await subscribe()
+    await pool.query(
+      `insert into km0.mute (kind, subject, note, actor_id, actor_name, actor_roles, at_ms) values ('van', 'a', '', 'x', 'x', '{}', 1)`,
+    )
+    await silent('a')
+    await silent('b', SILENT_MS, 11)
+    await applyMarks(mark(SILENT_MS + 4 * MINUTE))
+    await handOut()
+    await back('a', SILENT_MS + 5 * MINUTE, 30)
+    await back('b', SILENT_MS + 5 * MINUTE, 31)
+    await applyMarks(mark(SILENT_MS + 6 * MINUTE))
+    await handOut()
+    const made = (await out.listDeliveries(viewer, 50)).map(({ key }) => key).sort()
+    expect(made).toEqual([`no-signal/b/${SILENT_MS}/3`, `returned/b/${SILENT_MS}`])
+  })
+
   it('that waited for days are of history: not made', async () => {
     await subscribe()
     await silent('a')
     await applyMarks(mark(SILENT_MS + 4 * MINUTE))
-    expect(await out.handOutEvents({ nowMs: NOW, maxAgeMs: MINUTE })).toBe(0)
+    expect(await out.handOutEvents({ nowMs: NOW, maxAgeMs: MINUTE, depotDistanceM: 150 })).toBe(0)
     expect(await handOut()).toBe(0)
   })
 

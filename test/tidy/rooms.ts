@@ -70,6 +70,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
 /** npm package -> the only rooms that may import it. */
 export const OWNERS: Readonly<Record<string, readonly string[]>> = {
   '@aws-sdk/client-s3': ['packages/checkpoints'],
+  nodemailer: ['apps/batch'],
   kafkajs: ['packages/transport'],
   mqtt: ['packages/transport'],
   bullmq: ['packages/transport'],

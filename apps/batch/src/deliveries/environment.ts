@@ -17,6 +17,8 @@ export const deliveryEnvironment = z.object({
   KM0_DELIVERY_TIMEOUT_MS: positive(10_000),
   /** Events that were found so late are history: nobody is told. */
   KM0_DELIVERY_MAX_AGE_MS: positive(86_400_000),
+  /** As the panel's: a van without calendar whose last point is nearer to its depot, in metres, is at the depot; nobody is told of its silence. */
+  KM0_DEPOT_DISTANCE_M: z.coerce.number().min(0).max(10_000).default(150),
   /** Days for which deliveries and events are kept. */
   KM0_DELIVERY_KEEP_DAYS: positive(30),
   /** `true`: webhooks may go to private, local and reserved addresses. */

@@ -108,7 +108,9 @@ class DeliveryService {
     const { settings } = this.#program
     const nowMs = Date.now()
     try {
-      await this.#store.handOutEvents({ nowMs, maxAgeMs: settings.KM0_DELIVERY_MAX_AGE_MS })
+      await this.#store.handOutEvents({
+        ...{ nowMs, maxAgeMs: settings.KM0_DELIVERY_MAX_AGE_MS, depotDistanceM: settings.KM0_DEPOT_DISTANCE_M },
+      })
       await this.#openReports(nowMs)
       const waiting = await this.#store.takeWaiting({
         nowMs,

@@ -4,6 +4,7 @@ import {
   addDeliveries,
   type DeliveryJob,
   forgetDeliveries,
+  type HandOutOptions,
   handOutEvents,
   listDeliveries,
   noteTry,
@@ -52,7 +53,7 @@ export class DataOut {
     return removeSubscription(this.#pool, viewer, id, nowMs)
   }
 
-  handOutEvents(given: { readonly nowMs: number; readonly maxAgeMs: number }): Promise<number> {
+  handOutEvents(given: HandOutOptions): Promise<number> {
     return handOutEvents(this.#pool, given)
   }
 

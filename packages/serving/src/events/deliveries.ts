@@ -1,5 +1,6 @@
 import type { Channel, DeliveryView, PlatformEvent, Scope, SubscriptionView } from '@km0/contracts'
 import type { Client, Pool } from '../pool.ts'
+import { isQuiet, type Quiet, readQuiet } from './quiet.ts'
 import { type Reader, readEvents } from './read-events.ts'
 import type { Viewer } from './subscriptions.ts'
 
@@ -32,51 +33,65 @@ interface Subscriber {
 
 const EVENTS_AT_A_TIME = 500
 
+export interface HandOutOptions {
+  readonly nowMs: number
+  readonly maxAgeMs: number
+  /** A van without calendar whose last point is nearer to its depot than this is at the depot. */
+  readonly depotDistanceM: number
+}
+
 const scopeOf = ({ seesAll, depots, markets }: Pick<Subscriber, 'seesAll' | 'depots' | 'markets'>): Scope =>
   seesAll ? { kind: 'all' } : { kind: 'limited', depots, markets }
 
 /**
  * Makes a delivery of each new event for each subscription that wants it, and moves the subscription on, in one transaction: none is lost and none
- * made twice, whoever does it and however often it is cut short. Events that were found more than `maxAgeMs` late are history, told to nobody.
+ * made twice, whoever does it and however often it is cut short. Events that were found more than `maxAgeMs` late are history, told to nobody; nor are silences that somebody has muted, or of vans that nobody expects to hear.
  * Returns how many were made.
  */
-export async function handOutEvents(pool: Pool, given: { readonly nowMs: number; readonly maxAgeMs: number }): Promise<number> {
+export async function handOutEvents(pool: Pool, given: HandOutOptions): Promise<number> {
   return pool.transaction('begin isolation level read committed', async (client) => {
     const { rows } = await client.query<Subscriber>(
       `select id, kinds, least_step_ms as "leastStepMs", sees_all as "seesAll", depots, markets, handed_event_id as "handedEventId"
        from km0.subscription where removed_at_ms is null and handed_event_id < (select coalesce(max(id), 0) from km0.event)
        order by id for update skip locked`,
     )
+    if (rows.length === 0) return 0
+    const quiet = await readQuiet(client, given.nowMs, given.depotDistanceM)
     let made = 0
-    for (const subscriber of rows) made += await handOut(client, subscriber, given)
+    for (const subscriber of rows) made += await handOut(client, subscriber, quiet, given)
     return made
   })
 }
 
-async function handOut(
-  client: Client,
-  subscriber: Subscriber,
-  given: { readonly nowMs: number; readonly maxAgeMs: number },
-): Promise<number> {
+async function handOut(client: Client, subscriber: Subscriber, quiet: Quiet, given: HandOutOptions): Promise<number> {
   const { rows } = await client.query<{ id: number }>(
     'select max(id) as id from (select id from km0.event where id > $1 order by id limit $2) e',
     [subscriber.handedEventId, EVENTS_AT_A_TIME],
   )
   const upTo = rows[0]?.id ?? subscriber.handedEventId
   const events = await readEvents(readerOf(client), scopeOf(subscriber), { afterId: subscriber.handedEventId, limit: EVENTS_AT_A_TIME })
-  const wanted = events.filter((event) => event.id <= upTo && isWanted(event, subscriber) && event.foundAtMs - event.atMs <= given.maxAgeMs)
-  for (const event of wanted) await insertDelivery(client, subscriber.id, event.key, event.kind, event, given.nowMs)
+  let made = 0
+  for (const event of events) {
+    if (event.id > upTo || event.foundAtMs - event.atMs > given.maxAgeMs || !(await isWanted(client, event, subscriber, quiet))) continue
+    await insertDelivery(client, subscriber.id, event.key, event.kind, event, given.nowMs)
+    made += 1
+  }
   await client.query('update km0.subscription set handed_event_id = $2 where id = $1', [subscriber.id, upTo])
-  return wanted.length
+  return made
 }
 
 const readerOf = (client: Client): Reader => ({ query: async (text, values = []) => (await client.query(text, [...values])).rows })
 
-function isWanted(event: PlatformEvent, { kinds, leastStepMs }: Subscriber): boolean {
+async function isWanted(client: Client, event: PlatformEvent, { id, kinds, leastStepMs }: Subscriber, quiet: Quiet): Promise<boolean> {
   if (!kinds.includes(event.kind)) return false
-  if (event.kind === 'no-signal') return event.stepMs >= leastStepMs
+  if (event.kind === 'no-signal') return event.stepMs >= leastStepMs && !isQuiet(event, quiet)
   // Whoever was not told that a van is silent is not told that it is back.
-  return event.kind !== 'returned' || event.endedMs - event.sinceMs > leastStepMs
+  if (event.kind !== 'returned' || !kinds.includes('no-signal')) return true
+  const { rows } = await client.query('select from km0.delivery where subscription_id = $1 and starts_with(key, $2) limit 1', [
+    id,
+    `no-signal/${event.van}/${event.sinceMs}/`,
+  ])
+  return rows.length > 0
 }
 
 async function insertDelivery(

@@ -9,12 +9,12 @@ import {
   type RegisteredVan,
   type SilenceEpisode,
 } from '@km0/contracts'
+import { metresBetween } from '@km0/contracts/metres-between'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { modelOf } from '../feed/panel-model.ts'
 import { prepareFeed } from '../feed/prepare-feed.ts'
 import { prepareCounters } from '../shell/prepare-counters.ts'
-import { metresBetween } from '../van/prepare-duty.ts'
 import { prepareFleet } from '../van/prepare-fleet.ts'
 import { muteChoices } from './prepare-mute.ts'
 import { type NoSignalRow, prepareNoSignal } from './prepare-no-signal.ts'

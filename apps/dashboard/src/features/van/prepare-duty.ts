@@ -1,5 +1,6 @@
 import type { MuteView } from '@km0/contracts/dispatch'
 import type { Period } from '@km0/contracts/madrid'
+import { metresBetween } from '@km0/contracts/metres-between'
 import type { Depot, PanelPoint, RegisteredVan } from '@km0/contracts/panel'
 import { calendarsOf, type ShiftCalendar, type ShiftNow } from '@km0/contracts/shift-calendar'
 import type { PanelModel } from '../feed/panel-model.ts'
@@ -9,14 +10,6 @@ import type { PanelModel } from '../feed/panel-model.ts'
  * `retired`: out of service, or not yet in it. `open`: nothing says that it is not at work.
  */
 export type Duty = 'on' | 'off' | 'at-depot' | 'retired' | 'open'
-
-const METRES_PER_DEGREE = 111_195
-
-/** Metres between two places, good to a thousandth over some kilometres: near enough for "near the depot". */
-export function metresBetween(a: { lat: number; lon: number }, b: { lat: number; lon: number }): number {
-  const east = (a.lon - b.lon) * Math.cos((((a.lat + b.lat) / 2) * Math.PI) / 180)
-  return Math.hypot(east, a.lat - b.lat) * METRES_PER_DEGREE
-}
 
 /** What is known of the duty of vans at one instant: calendars, mutes and who is outside the zones, looked up once. */
 export class Duties {

@@ -1,0 +1,10 @@
+const METRES_PER_DEGREE = 111_195
+
+/** Metres between two places, good to a thousandth over some kilometres: near enough for "near the depot". */
+export function metresBetween(
+  a: { readonly lat: number; readonly lon: number },
+  b: { readonly lat: number; readonly lon: number },
+): number {
+  const east = (a.lon - b.lon) * Math.cos((((a.lat + b.lat) / 2) * Math.PI) / 180)
+  return Math.hypot(east, a.lat - b.lat) * METRES_PER_DEGREE
+}
