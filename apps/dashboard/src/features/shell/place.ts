@@ -57,7 +57,11 @@ export function readPlace(search: string): Place {
 /** The address of a place, `''` for home; parameters that are none of ours stay. */
 export function writePlace(place: Place, search: string): string {
   const given = new URLSearchParams(search)
-  const set = (name: string, value: string | null) => (value === null || value === '' ? given.delete(name) : given.set(name, value))
+  // What is ours stands behind what is not, always in the same order.
+  for (const name of ['van', 'view', 'hide', 'depot', 'layers', 'follow', 'map']) given.delete(name)
+  const set = (name: string, value: string | null) => {
+    if (value !== null && value !== '') given.append(name, value)
+  }
   set('van', place.van)
   set('view', place.view === 'map' ? null : place.view)
   set('hide', place.hidden.join(','))
