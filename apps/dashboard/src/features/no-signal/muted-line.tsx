@@ -7,6 +7,7 @@ import { clockDuration } from '../feed/durations.ts'
 import { CLOCK, DAY_AND_CLOCK } from '../feed/time-formats.ts'
 import { useTimes } from '../feed/use-times.ts'
 import { postJson } from '../operator/post-json.ts'
+import { useMay } from '../sign-in/use-session.ts'
 import type { Van } from '../van/prepare-fleet.ts'
 import styles from './dispatch-lines.module.css'
 import type { NoSignalList } from './prepare-no-signal.ts'
@@ -51,6 +52,7 @@ export function MutedLine(props: {
 function Mute({ mute, fleet, nowMs }: { readonly mute: MuteView; readonly fleet: readonly Van[]; readonly nowMs: number }) {
   const t = useTranslations('mute')
   const format = useTimes()
+  const may = useMay('dispatcher')
   const [failure, setFailure] = useState<string | null>(null)
   const clock = (ms: number) => format.dateTime(ms, Math.abs(ms - nowMs) > 12 * 3_600_000 ? DAY_AND_CLOCK : CLOCK)
   const name =
@@ -71,9 +73,11 @@ function Mute({ mute, fleet, nowMs }: { readonly mute: MuteView; readonly fleet:
         </small>
         {failure !== null && <small role="alert">{t('failed', { reason: failure })}</small>}
       </span>
-      <button type="button" className={styles.lift} aria-label={t('liftOf', { name })} onClick={() => void lift()}>
-        {t('lift')}
-      </button>
+      {may && (
+        <button type="button" className={styles.lift} aria-label={t('liftOf', { name })} onClick={() => void lift()}>
+          {t('lift')}
+        </button>
+      )}
     </li>
   )
 }

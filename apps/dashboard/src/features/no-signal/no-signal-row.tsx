@@ -4,6 +4,7 @@ import { clockDuration, isoDuration } from '../feed/durations.ts'
 import { CLOCK } from '../feed/time-formats.ts'
 import { useTimes } from '../feed/use-times.ts'
 import { StateIcon } from '../shell/state-icon.tsx'
+import { useMay } from '../sign-in/use-session.ts'
 import { lastKnown } from '../van/last-known.ts'
 import type { Van } from '../van/prepare-fleet.ts'
 import { CorrectionWords } from './correction-words.tsx'
@@ -25,6 +26,7 @@ export const NoSignalRowView = memo(function NoSignalRowView(props: NoSignalRowP
   const format = useTimes()
   const { row, gone } = props
   const { van, acknowledgement } = row
+  const may = useMay('dispatcher')
   const clock = (ms: number) => format.dateTime(ms, CLOCK)
   const time = clock(row.lastMs)
   const duration = clockDuration(row.durationMs)
@@ -97,7 +99,7 @@ export const NoSignalRowView = memo(function NoSignalRowView(props: NoSignalRowP
           )}
         </span>
       </button>
-      {!gone && (
+      {!gone && may && (
         <button
           type="button"
           className={styles.mute}
@@ -110,7 +112,7 @@ export const NoSignalRowView = memo(function NoSignalRowView(props: NoSignalRowP
           </svg>
         </button>
       )}
-      {!gone && (
+      {!gone && may && (
         <button
           type="button"
           className={styles.acknowledge}

@@ -3,6 +3,7 @@ import { memo } from 'react'
 import { isoDuration, shortAge } from '../feed/durations.ts'
 import { CLOCK } from '../feed/time-formats.ts'
 import { useTimes } from '../feed/use-times.ts'
+import { useMay } from '../sign-in/use-session.ts'
 import { HistoryChart } from './history-chart.tsx'
 import { LevelIcon } from './level-icon.tsx'
 import type { EpisodeRow } from './prepare-stock.ts'
@@ -20,6 +21,7 @@ export const EpisodeRowView = memo(function EpisodeRowView({ row, gone, onAcknow
   const format = useTimes()
   const { episode, level } = row
   const { acknowledgement } = episode
+  const may = useMay('dispatcher')
   const clock = (ms: number) => format.dateTime(ms, CLOCK)
   return (
     <li className={styles.episode} data-level={gone ? 'ended' : level} data-acknowledged={acknowledgement !== null} data-episode={row.key}>
@@ -53,7 +55,7 @@ export const EpisodeRowView = memo(function EpisodeRowView({ row, gone, onAcknow
         )}
       </span>
       <HistoryChart product={episode.product} market={episode.market} />
-      {level !== 'ended' && !gone && (
+      {level !== 'ended' && !gone && may && (
         <button
           type="button"
           className={styles.acknowledge}
