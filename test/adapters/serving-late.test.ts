@@ -126,11 +126,18 @@ describe('late points', () => {
     const batch = { topic: TOPICS.late.name, partition: 0, clusterId: 'one', writtenAtMs: NOW, nextOffset: 1, records: [hole] }
     expect(await serving.applyLateBatch(batch)).toEqual([])
     await panel.apply([session('a', hour - 50 * MINUTE, hour + 9 * MINUTE), { offset: 1 }])
-    const query = { fromMs: NOW - 86_400_000, toMs: NOW + 86_400_000, rules }
-    const { pieces, points } = await serving.readDirtyPlan(EVERYTHING, query)
-    expect({ pieces, points }).toEqual({
-      pieces: [{ fromMs: hour - 3_600_000, toMs: hour + 3_600_000, vans: ['a'], points: 0 }],
-      points: 0,
-    })
+    const query = { fromMs: NOW - 86_400_000, toMs: NOW + 86_400_000, rules, allowedLatenessMs: MINUTE }
+    const plan = async () => {
+      const { pieces, points, waiting } = await serving.readDirtyPlan(EVERYTHING, query)
+      return { pieces, points, waiting }
+    }
+    const piece = { fromMs: hour - 3_600_000, toMs: hour + 3_600_000, vans: ['a'], points: 0 }
+    // While live may still change an hour it is proposed to nobody.
+    const marks = `insert into km0.partition_mark (partition, next_offset, epoch, written_at_ms, watermark_ms) values (0, 9, 9, 0, $1)
+      on conflict (partition) do update set epoch = excluded.epoch, watermark_ms = excluded.watermark_ms`
+    await pool.query(marks, [hour + 3_600_000])
+    expect(await plan()).toEqual({ pieces: [{ ...piece, toMs: hour }], points: 0, waiting: { hours: 1, untilMs: hour + 3_600_000 } })
+    await pool.query(marks, [hour + 3_600_000 + MINUTE])
+    expect(await plan()).toEqual({ pieces: [piece], points: 0, waiting: null })
   })
 })

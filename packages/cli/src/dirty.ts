@@ -58,7 +58,12 @@ async function readPlan(range: { fromMs: number; toMs: number }, vans: readonly 
   try {
     await serving.migrate()
     const rules = { ...settings, maxGapMs: settings.maxAgeMs }
-    return await serving.readDirtyPlan(EVERYTHING, { ...range, rules, ...(vans === undefined ? {} : { vans }) })
+    return await serving.readDirtyPlan(EVERYTHING, {
+      ...range,
+      rules,
+      allowedLatenessMs: settings.allowedLatenessMs,
+      ...(vans === undefined ? {} : { vans }),
+    })
   } finally {
     await serving.close()
   }
@@ -97,7 +102,7 @@ function asJson({ hours, ...plan }: DirtyPlan, expectedMs: number): string {
   return `${JSON.stringify({ ...plan, expectedMs: Math.round(expectedMs), hours: rows }, null, 2)}\n`
 }
 
-function asText({ hours, pieces, points, rowsToRead }: DirtyPlan, expectedMs: number, each: boolean): string {
+function asText({ hours, waiting, pieces, points, rowsToRead }: DirtyPlan, expectedMs: number, each: boolean): string {
   if (hours.length === 0) return 'nothing is dirty\n'
   const list = asTable({
     columns: ['hour', 'van', 'late points', 'what they can change'],
@@ -111,5 +116,9 @@ function asText({ hours, pieces, points, rowsToRead }: DirtyPlan, expectedMs: nu
   const dirtyVans = new Set(hours.map(({ van }) => van)).size
   const head = `${hours.length} dirty hours of ${dirtyVans} vans`
   const tail = `the smallest backfill: ${pieces.length} pieces, brings in ${points} points, reads about ${rowsToRead} rows, takes about ${(expectedMs / 1000).toFixed(1)} s`
-  return `${each ? `${list}\n` : ''}${table}\n${head}\n${tail}\n`
+  const later =
+    waiting === null
+      ? ''
+      : `${waiting.hours} of them are not final yet and in no piece: the last one when the log is final up to ${hourText(waiting.untilMs)}\n`
+  return `${each ? `${list}\n` : ''}${table}\n${head}\n${later}${tail}\n`
 }

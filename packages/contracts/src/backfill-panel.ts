@@ -13,6 +13,8 @@ export interface BackfillProposal {
 export interface BackfillProposals {
   readonly proposals: readonly BackfillProposal[]
   readonly points: number
+  /** Hours (of one van each) that are not final yet, and are proposed when the log is final up to `untilMs`; null: none. */
+  readonly waiting: { readonly hours: number; readonly untilMs: number } | null
   /** Rows of the lake to read for all of them, about. */
   readonly rowsToRead: number
 }

@@ -3,6 +3,7 @@ import {
   type DirtyCause,
   type DirtyHour,
   dirtyHours,
+  HOUR_MS,
   type IsCovered,
   type MissedPoint,
   mergeHours,
@@ -22,6 +23,8 @@ export interface DirtyQuery {
   /** Only these vans; absent: all. */
   readonly vans?: readonly string[]
   readonly rules: ReachRules
+  /** Live may change a window for so long after the watermark has passed its end. Default 0. */
+  readonly allowedLatenessMs?: number
   /** Mark hours also where what is published was computed with the points. Default false. */
   readonly evenIfPublished?: boolean
 }
@@ -43,9 +46,11 @@ export function readDirtyHours(pool: Pool, scope: Scope, query: DirtyQuery): Pro
   })
 }
 
-/** The dirty hours of a range, and the smallest backfill that would leave none. */
+/** The dirty hours of a range, and the smallest backfill that would leave none but those that live may still change. */
 export interface DirtyPlan {
   readonly hours: readonly DirtyHour[]
+  /** Dirty hours that are not final yet, in no piece: until when the log must be final for the last of them. */
+  readonly waiting: { readonly hours: number; readonly untilMs: number } | null
   readonly pieces: readonly DirtyPiece[]
   /** Different late points that it would bring in. */
   readonly points: number
@@ -57,7 +62,10 @@ export async function readDirtyPlan(pool: Pool, scope: Scope, query: DirtyQuery)
   const all = await readDirtyHours(pool, scope, query)
   // A day is the sum of its hours: its last hour is made again only for what else it holds.
   const hours = all.filter(({ causes }) => causes.size > 1 || !causes.has('day'))
-  const pieces = dirtyPieces(hours)
+  const finalMs = await readFinalMs(pool, query.allowedLatenessMs ?? 0)
+  const isFinal = ({ hourMs }: DirtyHour) => finalMs === null || hourMs + HOUR_MS <= finalMs
+  const open = hours.filter((hour) => !isFinal(hour))
+  const pieces = dirtyPieces(hours.filter(isFinal))
   const points = pieces.reduce((sum, piece) => sum + piece.points, 0)
   const spans = readSpans(pieces, query.rules)
   const [counted] = await pool.query<{ rows: number | null }>(
@@ -67,7 +75,16 @@ export async function readDirtyPlan(pool: Pool, scope: Scope, query: DirtyQuery)
       where d.window_end_ms % $4 = 0`,
     [spans.map(({ van }) => van), spans.map(({ fromMs }) => fromMs), spans.map(({ toMs }) => toMs), query.rules.windowSizeMs],
   )
-  return { hours, pieces, points, rowsToRead: (counted?.rows ?? 0) + points }
+  const waiting = open.length === 0 ? null : { hours: open.length, untilMs: Math.max(...open.map(({ hourMs }) => hourMs)) + HOUR_MS }
+  return { hours, waiting, pieces, points, rowsToRead: (counted?.rows ?? 0) + points }
+}
+
+/** Up to where what is served is final in every partition; null where no partition has told yet. */
+async function readFinalMs(pool: Pool, allowedLatenessMs: number): Promise<number | null> {
+  const [row] = await pool.query<{ leastMs: number | null }>(
+    'select min(watermark_ms) as "leastMs" from km0.partition_mark where epoch = (select max(epoch) from km0.partition_mark)',
+  )
+  return row === undefined || row.leastMs === null ? null : row.leastMs - allowedLatenessMs
 }
 
 async function readMissed(client: Client, scope: Scope, { fromMs, toMs, vans }: DirtyQuery): Promise<MissedPoint[]> {

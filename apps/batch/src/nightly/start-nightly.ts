@@ -172,6 +172,7 @@ class NightlyService {
           fromMs: run.dayMs - settings.KM0_NIGHTLY_DAYS * DAY_MS,
           toMs: run.dayMs,
           rules: { ...rules, maxGapMs: rules.maxAgeMs },
+          allowedLatenessMs: rules.allowedLatenessMs,
         })
         return pieces.map(({ fromMs, toMs, vans }) => ({ pipeline: 'positions', fromMs, toMs, owners: vans }))
       },

@@ -89,7 +89,7 @@ export const backfills: Parameters<typeof backfillsRoutes>[0] = {
   },
   nights: { list: async () => [] },
   serving: {
-    readDirtyPlan: async () => ({ hours: [], pieces: [], points: 0, rowsToRead: 0 }),
+    readDirtyPlan: async () => ({ hours: [], waiting: null, pieces: [], points: 0, rowsToRead: 0 }),
     readMissingPoints: async (van) => {
       storable(van)
       return []

@@ -1,6 +1,8 @@
 import type { BackfillRequest } from '@km0/contracts/backfill'
 import type { BackfillProposals } from '@km0/contracts/backfill-panel'
 import { useTranslations } from 'next-intl'
+import { DAY_AND_CLOCK } from '../feed/time-formats.ts'
+import { useTimes } from '../feed/use-times.ts'
 import card from '../shell/card.module.css'
 import { EmptyState } from '../shell/list-state.tsx'
 import styles from './backfills.module.css'
@@ -12,6 +14,7 @@ const SHOWN = 12
 export function ProposalsCard({ dirty, onAsk }: { readonly dirty: BackfillProposals; readonly onAsk: (request: BackfillRequest) => void }) {
   const t = useTranslations('backfills')
   const rangeText = useRangeText()
+  const format = useTimes()
   const shown = dirty.proposals.slice(0, SHOWN)
   return (
     <section className={card.card} aria-labelledby="dirty-title" data-points={dirty.points}>
@@ -19,7 +22,7 @@ export function ProposalsCard({ dirty, onAsk }: { readonly dirty: BackfillPropos
         <h2 id="dirty-title">{t('dirty')}</h2>
         <span className={card.aside}>{dirty.points > 0 && t('dirtyPoints', { count: dirty.points })}</span>
       </header>
-      {shown.length === 0 && <EmptyState kind="ok" title={t('cleanTitle')} hint={t('clean')} />}
+      {shown.length === 0 && dirty.waiting === null && <EmptyState kind="ok" title={t('cleanTitle')} hint={t('clean')} />}
       <ul className={styles.rows}>
         {shown.map(({ request, points }) => (
           <li key={`${request.fromMs}|${request.toMs}|${request.owners?.join()}`}>
@@ -30,6 +33,11 @@ export function ProposalsCard({ dirty, onAsk }: { readonly dirty: BackfillPropos
           </li>
         ))}
       </ul>
+      {dirty.waiting !== null && (
+        <p className={styles.more}>
+          {t('waiting', { count: dirty.waiting.hours, until: format.dateTime(dirty.waiting.untilMs, DAY_AND_CLOCK) })}
+        </p>
+      )}
       {dirty.proposals.length > SHOWN && <p className={styles.more}>{t('more', { count: dirty.proposals.length - SHOWN })}</p>}
     </section>
   )

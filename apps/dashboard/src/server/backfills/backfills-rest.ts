@@ -146,6 +146,7 @@ async function proposals({ serving, rules, nowMs }: BackfillsRestOptions): Promi
     fromMs: nowMs() - DIRTY_DAYS * DAY_MS,
     toMs: nowMs() + DAY_MS,
     rules: { ...rules, maxGapMs: rules.maxAgeMs },
+    allowedLatenessMs: rules.allowedLatenessMs,
   })
   return {
     proposals: plan.pieces.map(({ fromMs, toMs, vans, points }) => ({
@@ -153,6 +154,7 @@ async function proposals({ serving, rules, nowMs }: BackfillsRestOptions): Promi
       points,
     })),
     points: plan.points,
+    waiting: plan.waiting,
     rowsToRead: plan.rowsToRead,
   }
 }
