@@ -14,7 +14,7 @@ export function LatenessCard({ lateness, platformNowMs }: { readonly lateness: L
   const t = useTranslations('operations')
   return (
     <section className={card.card} aria-labelledby="lateness">
-      <header className={card.head}>
+      <header className={`${card.head} ${styles.head}`}>
         <h2 id="lateness">{t('lateness')}</h2>
         {lateness !== null && (
           <time className={card.aside} dateTime={isoDuration(platformNowMs - lateness.measuredAtMs)}>
