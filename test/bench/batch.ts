@@ -1,32 +1,41 @@
 // From the lake to published rows in PostgreSQL, for one day and for more: seconds, CPU seconds, peak memory.
-// `pnpm bench batch --day day.parquet [--days 1,7,30] [--runs 3]`; the file has the columns repartidor, lat, lon, data_ms, partition, offset,
+// `pnpm bench batch --day day.parquet [--days 1,7,30] [--runs 3] [--peers]`; `--peers`: from the lake to rows in memory beside DuckDB, Polars, Spark
+// and Flink first (`pnpm bench:setup` fetches them), in turns. The file has the columns repartidor, lat, lon, data_ms, partition, offset,
 // timestamp (test/bench/README.md). More days are copies of it, one day later each. Loading the lake is not timed.
 import { cpus, loadavg } from 'node:os'
-import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { JOB_KINDS, planResult } from '@km0/contracts/backfill-payload'
 import { QUEUES } from '@km0/contracts/queues'
-import { DEFAULT_LAKE_SETTINGS, type Lake, LakeWriter, literal, openLake, ROW_KINDS } from '@km0/lake'
+import { type Lake, literal, ROW_KINDS } from '@km0/lake'
 import { type Backfills, openBackfills, openServing } from '@km0/serving'
 import { startServices } from '@km0/testkit/services'
 import { openQueue, type QueueClient } from '@km0/transport/queue'
-import { cacheRoot } from '../../infra/embedded/cache.mjs'
 import { BatchProcess, buildBatch } from '../adapters/batch-process.ts'
+import { benchLake, CATALOG_SCHEMA, DAY_MS, HOUR_MS, loadDays } from './lake-day.ts'
 import { Meter } from './meter.ts'
+import { besidePeers } from './peers.ts'
 
-const HOUR_MS = 3_600_000
-const DAY_MS = 24 * HOUR_MS
 const LONGEST_MS = 1_800_000
 
 const { values } = parseArgs({
-  options: { day: { type: 'string' }, days: { type: 'string', default: '1,7,30' }, runs: { type: 'string', default: '3' } },
+  options: {
+    day: { type: 'string' },
+    days: { type: 'string', default: '1,7,30' },
+    runs: { type: 'string', default: '3' },
+    peers: { type: 'boolean', default: false },
+  },
 })
 if (values.day === undefined) throw new Error('--day FILE.parquet is needed: see test/bench/README.md')
 const dayFile = values.day
 const actor = { id: 'bench', name: 'bench', roles: [] }
 
+if (values.peers) await besidePeers(dayFile, Number(values.runs))
 buildBatch()
-for (const days of values.days.split(',').map(Number)) await bench(days)
+for (const days of values.days
+  .split(',')
+  .map(Number)
+  .filter((count) => count > 0))
+  await bench(days)
 process.exit(0)
 
 async function bench(days: number): Promise<void> {
@@ -36,8 +45,8 @@ async function bench(days: number): Promise<void> {
   await serving.migrate()
   const store = openBackfills(database)
   const queue = openQueue({ redisUrl: services.redis.url, queue: QUEUES.backfills, onError: () => undefined })
-  const { lake, ...range } = await load(services, days)
-  const batch = await BatchProcess.start(services, 'lake_bench', { KM0_NIGHTLY_AT: 'off' })
+  const { lake, ...range } = await loadDays(benchLake(services.postgres.url, services.dataDir), dayFile, days)
+  const batch = await BatchProcess.start(services, CATALOG_SCHEMA, { KM0_NIGHTLY_AT: 'off' })
   try {
     for (let run = 0; run < Number(values.runs); run += 1) {
       // Without news the same backfill would be the one that is there already.
@@ -56,52 +65,6 @@ async function bench(days: number): Promise<void> {
     await serving.close()
     await services.stop()
   }
-}
-
-interface Loaded {
-  readonly lake: Lake
-  /** Whole hours that hold the days. */
-  readonly fromMs: number
-  readonly toMs: number
-}
-
-/** Fills a lake as its writer would: the same columns, days and order of rows. */
-async function load(services: { postgres: { url: string }; dataDir: string }, days: number): Promise<Loaded> {
-  const lake = await openLake({
-    ...DEFAULT_LAKE_SETTINGS,
-    catalogUrl: services.postgres.url,
-    catalogSchema: 'lake_bench',
-    dataPath: join(services.dataDir, 'lake'),
-    extensionsDir: join(cacheRoot(), 'duckdb'),
-    temporaryDir: join(services.dataDir, 'tmp'),
-  })
-  await new LakeWriter(lake, 1).prepare()
-  const source = `read_parquet(${literal(dayFile)})`
-  const range = await lake.use(async (connection) => {
-    for (let day = 0; day < days; day += 1) {
-      const laterMs = day * DAY_MS
-      await connection.run(
-        `INSERT INTO lake.positions (epoch, kafka_partition, kafka_offset, arrival_ms, key, event_day, kind, van, event_ms, lat, lon)
-          SELECT 1, partition, "offset" + ${day} * (SELECT max("offset") + 1 FROM ${source}), "timestamp" + ${laterMs}, repartidor,
-            DATE '1970-01-01' + ((data_ms + ${laterMs}) // ${DAY_MS})::INTEGER, 'position', repartidor, data_ms + ${laterMs}, lat, lon FROM ${source}`,
-      )
-    }
-    const [row] = await connection.all<{ firstMs: number; lastMs: number; offset: number }>(
-      `SELECT min(data_ms)::DOUBLE AS "firstMs", max("timestamp")::DOUBLE AS "lastMs", max("offset")::DOUBLE AS "offset" FROM ${source}`,
-    )
-    if (row === undefined) throw new Error(`${dayFile} is empty`)
-    const { firstMs, lastMs, offset } = row
-    const endMs = lastMs + days * DAY_MS
-    // What makes it final: heartbeats behind it.
-    await connection.run(
-      `INSERT INTO lake.positions (epoch, kafka_partition, kafka_offset, arrival_ms, event_day, kind, event_ms)
-        SELECT DISTINCT 1, partition, ${(offset + 1) * days + 1}, ${endMs}, DATE '1970-01-01' + (${endMs} // ${DAY_MS})::INTEGER,
-          ${literal(ROW_KINDS.heartbeat)}, ${endMs} FROM ${source}`,
-    )
-    const fromMs = Math.floor(firstMs / HOUR_MS) * HOUR_MS
-    return { fromMs, toMs: Math.floor((lastMs + (days - 1) * DAY_MS) / HOUR_MS) * HOUR_MS }
-  })
-  return { lake, ...range }
 }
 
 async function addLatePoint(lake: Lake, { fromMs }: { readonly fromMs: number }, number: number): Promise<void> {

@@ -1,83 +1,66 @@
-// One day from the lake to result rows in memory: seconds, CPU seconds and memory, attaching apart.
-// `npx tsx test/bench/lake-batch.ts --day day.parquet [--runs N] [--out rows.ndjson]`; the file has the columns repartidor, lat, lon, data_ms,
-// partition, offset, timestamp. It is loaded into a lake of the bench's own first, untimed. `--out` writes the last run's rows for a digest.
-import { createWriteStream } from 'node:fs'
-import { join } from 'node:path'
+// One day from the lake to result rows in memory: windows, sessions, hours and days of each van. Attaching is told apart, as boot.
+// `pnpm bench lake-batch --day day.parquet [--runs N]`; `--lake URL DIR`: a lake that is there already (for `pnpm bench batch --peers`).
+// Prints one line: seconds and CPU seconds of each run, and the digest of test/bench/peers over the last one's rows.
 import { parseArgs } from 'node:util'
-import { DEFAULT_LAKE_SETTINGS, LakeWriter, lakeStatus, literal, openLake, readPositions } from '@km0/lake'
-import { positionsBatchOver } from '@km0/pipelines/positions/positions-columns'
+import { ALL_TIME, DEFAULT_POSITIONS_SETTINGS } from '@km0/contracts'
+import { openLake, readPositions } from '@km0/lake'
+import { positionsBatchInto } from '@km0/pipelines/positions/positions-columns'
 import { startServices } from '@km0/testkit/services'
-import { cacheRoot } from '../../infra/embedded/cache.mjs'
+import { benchLake, loadDays } from './lake-day.ts'
+import { RowColumns } from './row-columns.ts'
 
-const { values } = parseArgs({ options: { day: { type: 'string' }, runs: { type: 'string', default: '3' }, out: { type: 'string' } } })
-if (values.day === undefined) throw new Error('--day FILE.parquet is needed')
-
-const services = await startServices({ postgres: true })
-const settings = {
-  ...DEFAULT_LAKE_SETTINGS,
-  catalogUrl: services.postgres.url,
-  dataPath: join(services.dataDir, 'lake'),
-  extensionsDir: join(cacheRoot(), 'duckdb'),
-  temporaryDir: join(services.dataDir, 'tmp'),
-}
-
-/** Fills the lake as its writer would: the same columns, days and order of rows. */
-async function load(file: string): Promise<void> {
-  const lake = await openLake(settings)
-  await new LakeWriter(lake, 1).prepare()
-  await lake.use((connection) =>
-    connection.run(
-      `INSERT INTO lake.positions (epoch, kafka_partition, kafka_offset, arrival_ms, key, event_day, kind, van, event_ms, lat, lon)
-        SELECT 1, partition, "offset", "timestamp", repartidor, DATE '1970-01-01' + (data_ms // 86400000)::INTEGER, 'position', repartidor,
-        data_ms, lat, lon FROM read_parquet(${literal(file)})`,
-    ),
-  )
-  console.log(JSON.stringify((await lakeStatus(lake)).tables[0]))
-  lake.close()
-}
+const { values, positionals } = parseArgs({
+  options: { day: { type: 'string' }, runs: { type: 'string', default: '3' }, lake: { type: 'boolean', default: false } },
+  allowPositionals: true,
+})
 
 const seconds = (ms: number) => Number((ms / 1000).toFixed(3))
+const cpuMs = () => {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1000
+}
 
-async function run(): Promise<void> {
+async function measure(url: string, dir: string): Promise<void> {
   const startMs = performance.now()
-  const lake = await openLake(settings, { readOnly: true })
-  const attachedMs = performance.now()
-  const before = process.cpuUsage()
-  const columns = await readPositions(lake, { fromMs: 0, toMs: 4_102_444_800_000 })
-  const readMs = performance.now()
-  const keys: string[] = []
-  const rows: string[] = []
-  positionsBatchOver(columns, (key, value) => {
-    keys.push(key)
-    rows.push(value)
-  })
-  const endMs = performance.now()
-  const { user, system } = process.cpuUsage(before)
+  const lake = await openLake(benchLake(url, dir), { readOnly: true })
+  const bootSeconds = seconds(performance.now() - startMs)
+  const runs: { seconds: number; cpu: number; read: number }[] = []
+  let rows = new RowColumns()
+  let records = 0
+  for (let run = 0; run < Number(values.runs); run += 1) {
+    const [beginMs, beginCpuMs] = [performance.now(), cpuMs()]
+    const columns = await readPositions(lake, { fromMs: 0, toMs: 4_102_444_800_000 })
+    const readMs = performance.now() - beginMs
+    rows = new RowColumns()
+    positionsBatchInto(columns, rows, DEFAULT_POSITIONS_SETTINGS, ALL_TIME)
+    runs.push({ seconds: seconds(performance.now() - beginMs), cpu: seconds(cpuMs() - beginCpuMs), read: seconds(readMs) })
+    records = columns.rowCount
+  }
   const report = {
-    rows: columns.rowCount,
-    results: rows.length,
-    seconds: seconds(endMs - attachedMs),
-    read_seconds: seconds(readMs - attachedMs),
-    compute_seconds: seconds(endMs - readMs),
-    cpu_seconds: seconds((user + system) / 1000),
-    attach_seconds: seconds(attachedMs - startMs),
-    rss_mb: Math.round(process.memoryUsage.rss() / 1_048_576),
+    peer: 'ours',
+    rows: records,
+    results: rows.count,
+    digest: rows.digest(),
+    seconds: runs.map((run) => run.seconds),
+    read_seconds: runs.map(({ read }) => read),
+    cpu_seconds: runs.map(({ cpu }) => cpu),
+    boot_seconds: bootSeconds,
+    peak_rss_mb: Math.round(process.resourceUsage().maxRSS / 1024),
   }
   console.log(JSON.stringify(report))
-  if (values.out !== undefined) {
-    const out = createWriteStream(values.out)
-    keys.forEach((key, index) => {
-      out.write(`${JSON.stringify({ key, value: rows[index] })}\n`)
-    })
-    await new Promise((resolve) => out.end(resolve))
-  }
   lake.close()
 }
 
-try {
-  await load(values.day)
-  for (let number = 0; number < Number(values.runs); number += 1) await run()
-} finally {
-  await services.stop()
+if (values.lake) await measure(positionals[0] ?? '', positionals[1] ?? '')
+else {
+  if (values.day === undefined) throw new Error('--day FILE.parquet is needed: see test/bench/README.md')
+  const services = await startServices({ postgres: true })
+  try {
+    const { lake } = await loadDays(benchLake(services.postgres.url, services.dataDir), values.day, 1)
+    lake.close()
+    await measure(services.postgres.url, services.dataDir)
+  } finally {
+    await services.stop()
+  }
 }
 process.exit(0)

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
 const BENCHES: Readonly<Record<string, string>> = {
-  batch: 'from the lake to published rows in PostgreSQL, one day and more',
+  batch: 'from the lake to published rows in PostgreSQL, one day and more; --peers: rows in memory beside other engines',
   'lake-batch': 'one day from the lake to result rows in memory',
   bridge: 'MQTT to Kafka',
   core: 'the windowing core, a record at a time',
