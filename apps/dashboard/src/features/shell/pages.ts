@@ -22,7 +22,8 @@ const GROUPS = [
     name: 'administer',
     pages: [
       { name: 'register', path: '/flota', roles: null },
-      { name: 'dataOut', path: '/dades', roles: null },
+      // A wall screen and a program have nothing to set up there.
+      { name: 'dataOut', path: '/dades', roles: ['dispatcher', 'analyst', 'administrator'] },
       { name: 'users', path: '/usuaris', roles: ['administrator'] },
     ],
   },
