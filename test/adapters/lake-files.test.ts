@@ -1,6 +1,7 @@
 // The files of the lake: what readers that are not ours are given, how they grow, and what a crash may leave among them.
 import { copyFileSync, existsSync, mkdirSync, readFileSync, statSync, truncateSync } from 'node:fs'
 import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { coveredShare } from '@km0/contracts'
 import {
   DEAD_LETTERS,
@@ -12,15 +13,19 @@ import {
   lakeStatus,
   maintain,
   measureLateness,
+  openLake,
   POSITIONS,
   queryLake,
   readPositions,
+  STOCK_EVENTS,
 } from '@km0/lake'
 import { migrate } from '@km0/lake/schema'
 import { startServices, type TestServices } from '@km0/testkit/services'
+import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
-import { lakeMissing } from './lake-folders.ts'
+import { lakeMissing, lakeSettings } from './lake-folders.ts'
 import { batchOf, HOUR_MS, newLake, position, START_MS } from './lake-records.ts'
+import { restoreLake } from './recorded-lake.ts'
 
 let services: TestServices<{ postgres: true }>
 let missing: string | null
@@ -51,6 +56,49 @@ it('grows a column without rewriting: old rows read as null, an older version go
     [null, null],
   ])
   expect((await readPositions(lake, { fromMs: START_MS, toMs: START_MS + 10 })).rowCount).toBe(3)
+  lake.close()
+})
+
+it('opens a lake that the first version wrote, grows it, and leaves it to that version to go on', async () => {
+  const settings = lakeSettings(services, 'recorded')
+  const pool = new pg.Pool({ connectionString: services.postgres.url, max: 1 })
+  // 32 positions an hour apart, the last two still in the catalog, and two stock events: old-lake-writer.ts, run with the code of that commit.
+  const file = fileURLToPath(new URL('recorded/lake-b177eae.json.gz', import.meta.url))
+  const recorded = await restoreLake(pool, settings.catalogSchema, settings.dataPath ?? '', file)
+  await pool.end()
+  const lake = await openLake(settings)
+  const writer = new LakeWriter(lake, 1)
+  await writer.prepare()
+  const before = await exactFiles(lake, POSITIONS)
+  // Two days, and what was in the catalog: other readers are given it as a file.
+  expect(before.length).toBe(3)
+  expect([await writer.nextOffset(POSITIONS, 0), await writer.nextOffset(STOCK_EVENTS, 0)]).toEqual([32, 2])
+  const all = { fromMs: 0, toMs: START_MS + 1_000 * HOUR_MS }
+  const offsets = async () => Array.from((await readPositions(lake, all)).offset).sort((a, b) => a - b)
+  expect(await offsets()).toEqual([...Array(32).keys()])
+
+  const newer: LakeTable = { ...POSITIONS, columns: [...POSITIONS.columns, { name: 'battery', type: 'INTEGER' }] }
+  await lake.use((connection) => migrate(connection, [newer]))
+  const batch = batchOf(POSITIONS, [position(0, 32, 'a', START_MS)], 32)
+  await writer.append([{ ...batch, table: newer, rows: batch.rows.map((row) => [...row, 55]) }])
+  // The columns that the recorded writer knows, and no others.
+  const columns = recorded.filter(({ name }) => POSITIONS.columns.some((column) => column.name === name))
+  expect(columns.map(({ name }) => name)).not.toContain('battery')
+  const known = POSITIONS.columns.filter(({ name }) => columns.some((column) => column.name === name))
+  const places = known.map(({ name }) => POSITIONS.columns.findIndex((column) => column.name === name))
+  const next = batchOf(POSITIONS, [position(0, 33, 'a', START_MS)], 33)
+  const rows = next.rows.map((row) => places.map((place) => row[place] ?? null))
+  await new LakeWriter(lake, 1).append([{ ...next, table: { ...POSITIONS, columns: known }, rows }])
+  expect(await exactFiles(lake, POSITIONS)).toEqual(expect.arrayContaining(before))
+  await maintain(lake, { keepSnapshotsMs: HOUR_MS, keepFilesMs: HOUR_MS }, Date.now())
+  expect(await offsets()).toEqual([...Array(34).keys()])
+  const sql = `SELECT kafka_offset, battery, value->>'$.bateria' FROM positions WHERE kafka_offset IN (3, 31, 32, 33) ORDER BY 1`
+  expect((await queryLake(lake, sql, 10)).rows).toEqual([
+    ['3', null, '71'],
+    ['31', null, null],
+    ['32', '55', null],
+    ['33', null, null],
+  ])
   lake.close()
 })
 
