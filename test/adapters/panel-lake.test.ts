@@ -1,9 +1,9 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
-import { DEFAULT_POSITIONS_SETTINGS, type Scope } from '@km0/contracts'
+import type { Scope } from '@km0/contracts'
 import { decodePacked } from '@km0/contracts/packed-columns'
 import type { ReplayHourHeader, VanTrackHeader } from '@km0/contracts/van-day-panel'
-import { DEAD_LETTERS, type Lake, LakeWriter, openLake, rowMaker } from '@km0/lake'
+import { type Lake, LakeWriter, openLake } from '@km0/lake'
 import { openServing, type Serving } from '@km0/serving'
 import { startServices, type TestServices } from '@km0/testkit/services'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -12,6 +12,7 @@ import { LocalLake } from '../../apps/dashboard/src/server/lake/local-lake.ts'
 import { MINUTE } from '../laws/driver.ts'
 import { fillLake, HOUR, logOf, runLiveInto } from './backfill-log.ts'
 import { lakeMissing, lakeSettings } from './lake-folders.ts'
+import { refuseSome } from './refused-letters.ts'
 
 /** What the panel reads of a real lake and store: a van's day, and where everybody was. */
 
@@ -44,7 +45,7 @@ beforeAll(async () => {
   ])
   await fillLake(writer, records)
   await runLiveInto(serving, writer, records)
-  await refuse(writer)
+  await refuseSome(writer, at(10))
   local = new LocalLake({ settings: lakeSettings(services, 'panel'), limits: LIMITS, placeOf: (lat) => (lat > 41.98 ? 'north' : null) })
 })
 afterAll(async () => {
@@ -53,25 +54,6 @@ afterAll(async () => {
   await serving?.close()
   await services?.stop()
 })
-
-/** Two dead letters of van 3 (one of the stream job, one of the bridge, which keeps the message), and one of another van. */
-async function refuse(writer: LakeWriter): Promise<void> {
-  const maker = rowMaker(DEAD_LETTERS, 1, DEFAULT_POSITIONS_SETTINGS)
-  const cos = Buffer.from('{"lat":41.98,"lon":2.82,"data_ms":"soon"}').toString('base64')
-  const letters = [
-    { key: 'furgoneta-3', value: { motiu: 'futur', data_ms: at(20) } },
-    { key: null, value: { motiu: 'camps', tema: 'km0/repartidors/furgoneta-3/posicio', cos, detall: 'data_ms' } },
-    { key: 'furgoneta-33', value: { motiu: 'antic', data_ms: 0 } },
-  ]
-  const rows = letters.map(({ key, value }, offset) =>
-    maker.row({ partition: 0, offset, timestampMs: at(10, offset), key, value: Buffer.from(JSON.stringify(value)), headers: {} }),
-  )
-  await writer.nextOffset(DEAD_LETTERS, 0)
-  const kept = rows.filter((row) => row !== null)
-  await writer.append([
-    { table: DEAD_LETTERS, partition: 0, fromOffset: 0, nextOffset: 3, rows: kept, newestArrivalMs: null, newestEventMs: null },
-  ])
-}
 
 describe("a van's day", () => {
   it('is the track of the lake, late and refused points with their reason and place', async (test) => {

@@ -1,10 +1,12 @@
 import { useTranslations } from 'next-intl'
 import { useEffect, useRef, useState } from 'react'
 import { shortAge } from '../feed/durations.ts'
+import { madridDay } from '../feed/madrid-day.ts'
 import { CLOCK } from '../feed/time-formats.ts'
 import { useTimes } from '../feed/use-times.ts'
 import card from '../shell/card.module.css'
 import { StateIcon } from '../shell/state-icon.tsx'
+import { addressOfVanPage } from '../van-page/van-page-place.ts'
 import type { ReplayMoment, ReplayState, ReplayVan } from './prepare-replay.ts'
 import styles from './replay.module.css'
 
@@ -92,6 +94,11 @@ function Row(props: {
                 .join(' · ')}
         </small>
       </button>
+      {isSelected && van.eventMs !== null && (
+        <a className={styles.day} href={addressOfVanPage({ van: van.van, day: madridDay(atMs), atMs: Math.floor(atMs / 1_000) * 1_000 })}>
+          {t('day')}
+        </a>
+      )}
     </li>
   )
 }

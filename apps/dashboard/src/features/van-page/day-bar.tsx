@@ -30,7 +30,9 @@ export function DayBar(props: {
     <header className={styles.bar}>
       <h1>
         {view.van.name ?? view.van.van}
-        <small>{[view.van.name === null ? null : view.van.van, view.van.plate].filter((part) => part !== null).join(' · ')}</small>
+        <small className={styles.plate}>
+          {[view.van.name === null ? null : view.van.van, view.van.plate].filter((part) => part !== null).join(' · ')}
+        </small>
       </h1>
       <div className={styles.days}>
         <button type="button" aria-label={t('dayBefore')} onClick={() => move(-1)}>

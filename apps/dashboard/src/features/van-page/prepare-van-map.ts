@@ -17,7 +17,7 @@ export function linesOf(
   const lines: [number, number][][] = []
   let line: [number, number][] = []
   let beforeMs = Number.NEGATIVE_INFINITY
-  for (let index = lastAt(track.eventMs, fromMs) < 0 ? 0 : lastAt(track.eventMs, fromMs); index < track.count; index += 1) {
+  for (let index = Math.max(0, lastAt(track.eventMs, fromMs)); index < track.count; index += 1) {
     const atMs = track.eventMs[index] ?? 0
     if (atMs > toMs) break
     if (atMs - beforeMs > gapMs) {

@@ -64,6 +64,11 @@ export function VanCard(props: VanCardProps) {
         </button>
       </header>
       {van === null ? <p className={styles.hint}>{t('van.unknownHint')}</p> : <Facts van={van} distance={props.distance} />}
+      {van !== null && (
+        <p className={styles.hint}>
+          <a href={`/furgoneta?${new URLSearchParams({ van: van.van })}`}>{t('vanPage.open')}</a>
+        </p>
+      )}
     </section>
   )
 }
