@@ -93,6 +93,15 @@ describe('km0', () => {
     expect((await km0('user', 'token', '--revoke', '1')).code).toBe(0)
   })
 
+  it('puts calendars in, too', async () => {
+    const shifts = file('shifts.csv', 'depot,day,start,end\ngirona,mon-fri,06:30,21:30\ngirona,2026-12-25,,\n')
+    expect((await km0('shifts', 'import', shifts)).out).toContain('6 shifts added, 0 changed, 0 as before')
+    const faulty = file('faulty-shifts.csv', 'depot,day,start,end\ngirona,mon,06:30,\nnowhere,tue,06:30,14:00\n')
+    expect((await km0('shifts', 'import', faulty)).said).toBe(
+      `${faulty}:2: end "" needs a start, and a start an end\nNothing was imported.\n`,
+    )
+  })
+
   it('imports nothing of a file with a fault, and names the line', async () => {
     const before = await serving.readRegister(EVERYTHING)
     const vans = file('faulty.csv', 'van,depot,in_service_from\ngood,,\nbad,,2026-02-30\n')

@@ -13,6 +13,8 @@ import { lastKnown } from './last-known.ts'
 import type { Van } from './prepare-fleet.ts'
 import styles from './van-card.module.css'
 
+const DAY_MS = 86_400_000
+
 export interface VanCardProps {
   /** As the link or the click named it. */
   readonly name: string
@@ -85,6 +87,10 @@ function Facts({ van, distance }: { readonly van: Van; readonly distance: Distan
     return fromMs > 0 ? t('noSignal.hidden', { time: clock(fromMs) }) : t('feed.none')
   }
   const last = lastKnown(van)
+  const dutyWords =
+    van.shift === null || van.shift.endMs - van.shift.startMs >= DAY_MS
+      ? t(`duty.${van.duty}`)
+      : t('van.dutyUntil', { time: clock(van.shift.endMs) })
   const missing = distance?.history.filter((value) => value === null).length ?? 0
   return (
     <>
@@ -116,6 +122,7 @@ function Facts({ van, distance }: { readonly van: Van; readonly distance: Distan
         />
         <Fact label={t('van.plate')} value={van.plate} />
         <Fact label={t('van.depot')} value={van.registered ? van.depotName : t('noSignal.notRegistered')} />
+        {van.registered && <Fact label={t('van.duty')} value={dutyWords} />}
       </dl>
       {van.outage !== null && !heard && <p className={styles.hint}>{outageWords(van.outage)}</p>}
       {point === null && <p className={styles.hint}>{t('van.noPosition')}</p>}
