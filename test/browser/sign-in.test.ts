@@ -7,7 +7,7 @@ import { SignIn } from '@km0/signin'
 import { launchBrowser } from '@km0/testkit/browser'
 import { startServices, type TestServices } from '@km0/testkit/services'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { signInExtension } from '../../apps/dashboard/src/server/sign-in/sign-in-extension.ts'
 import { violations } from './accessibility.ts'
 import { LABELS, startPanelUnderTest } from './panel-under-test.ts'
@@ -47,11 +47,13 @@ async function newPage(look: { readonly theme?: 'dark' | 'light'; readonly width
   return context.newPage()
 }
 const linkFor = async (email: string) => `${url}${(await signIn.makeLink(email)).path}`
-async function enterByLink(page: Page, email: string): Promise<void> {
-  await page.goto(await linkFor(email))
-  await page.getByRole('button', { name: 'Sign in with the link' }).click()
-  await page.getByRole('button', { name: 'Not now' }).click()
-  await page.waitForURL(`${url}/`)
+/** A page of somebody who has come in by a link, without the clicks. */
+async function pageOf(email: string, path: string, look: Parameters<typeof newPage>[0] = {}): Promise<Page> {
+  const page = await newPage(look)
+  const link = (await signIn.makeLink(email)).path.split('#')[1]
+  expect((await page.request.post(`${url}/api/session`, withOrigin({ link }))).status()).toBe(200)
+  await page.goto(`${url}${path}`)
+  return page
 }
 const keep = (page: Page, name: string) => page.screenshot({ path: join(ARTEFACTS, `${name}.png`) })
 const withOrigin = (data: unknown) => ({ data, headers: { origin: url } })
@@ -84,8 +86,14 @@ describe.skipIf(browser === null)('sign-in', () => {
     const depot = { lat: 41.98, lon: 2.82, markets: ['Mercat del Lleó'], shiftStart: null, shiftEnd: null }
     await serving.importDepots([{ line: 2, row: { ...depot, id: 'girona-sud', name: 'Girona Sud' } }])
   }, 180_000)
+  // Each page draws a map: those of the tests before would leave little of the machine.
+  afterEach(async ({ task }) => {
+    const pages = contexts.flatMap((context) => context.pages())
+    if (task.result?.state === 'fail')
+      for (const [index, page] of pages.entries()) await keep(page, `failed-${task.name.slice(0, 20)}-${index}`).catch(() => undefined)
+    for (const context of contexts.splice(0)) await context.close()
+  })
   afterAll(async () => {
-    for (const context of contexts) await context.close()
     await panel?.close()
     await Promise.all([signIn?.close(), serving?.close(), pool?.close()])
     await services?.stop()
@@ -123,6 +131,7 @@ describe.skipIf(browser === null)('sign-in', () => {
     await page.getByRole('button', { name: 'Administració: menu' }).click()
     await page.getByText('Administrator', { exact: true }).waitFor()
     await keep(page, 'menu')
+    await page.close()
 
     const other = await newPage()
     await other.goto(`${url}${first?.path}`)
@@ -139,8 +148,7 @@ describe.skipIf(browser === null)('sign-in', () => {
 
   test('a session that ends asks over the page: a note half written is still there, and is sent by who signed in', async () => {
     await signIn.addUser({ email: 'marta@km0.local', name: 'Marta Puig', role: 'dispatcher', scope: { kind: 'all' } })
-    const page = await newPage()
-    await enterByLink(page, 'marta@km0.local')
+    const page = await pageOf('marta@km0.local', '/')
     await page
       .locator('li[data-van="furgoneta-3"]')
       .getByRole('button', { name: /Acknowledge/ })
@@ -169,7 +177,9 @@ describe.skipIf(browser === null)('sign-in', () => {
   })
 
   test('a dispatcher of one depot sees its vans alone: in lists, search and by every way in', async () => {
-    const all = (await (await contexts.at(-1)!.request.get(`${url}/api/panel`)).json()) as PanelSnapshot
+    const { secret } = await signIn.makeKey({ kind: 'token', name: 'test', scope: { kind: 'all' }, createdBy: 'test' })
+    const answer = await fetch(`${url}/api/panel`, { headers: { authorization: `Bearer ${secret}` } })
+    const all = (await answer.json()) as PanelSnapshot
     const depot = all.depots[0]!
     const mine = all.registered.filter(({ depotId }) => depotId === depot.id).map(({ van }) => van)
     const other = all.registered.find(({ depotId }) => depotId !== depot.id)!.van
@@ -179,8 +189,7 @@ describe.skipIf(browser === null)('sign-in', () => {
       role: 'dispatcher',
       scope: { kind: 'limited', depots: [depot.id], markets: [] },
     })
-    const page = await newPage()
-    await enterByLink(page, 'pau@km0.local')
+    const page = await pageOf('pau@km0.local', '/')
     await page.locator('tbody tr[data-van]').first().waitFor()
     const rows = await page.locator('tbody tr[data-van]').evaluateAll((found) => found.map((row) => row.getAttribute('data-van')))
     expect([...rows].sort()).toEqual([...mine].sort())
@@ -194,9 +203,7 @@ describe.skipIf(browser === null)('sign-in', () => {
   })
 
   test('a wall screen looks and nothing else, until its link is revoked', async () => {
-    const admin = await newPage()
-    await enterByLink(admin, 'admin@km0.local')
-    await admin.goto(`${url}/usuaris`)
+    const admin = await pageOf('admin@km0.local', '/usuaris')
     await admin.getByRole('region', { name: 'Wall screens' }).getByRole('button', { name: 'New link' }).click()
     const dialog = admin.getByRole('dialog')
     await dialog.getByLabel('Name').fill('Sala')
@@ -219,7 +226,7 @@ describe.skipIf(browser === null)('sign-in', () => {
   })
 
   test('users are invited, limited and revoked on their page, which tells who did what', async () => {
-    const admin = contexts.at(-2)!.pages()[0]!
+    const admin = await pageOf('admin@km0.local', '/usuaris')
     await admin.getByRole('button', { name: 'Invite' }).click()
     const dialog = admin.getByRole('dialog')
     await dialog.getByLabel('Name').fill('Núria Güell')
@@ -232,10 +239,11 @@ describe.skipIf(browser === null)('sign-in', () => {
     await admin.getByRole('button', { name: 'Done' }).click()
     expect(await admin.locator('[data-user="nuria@km0.local"]').textContent()).toContain('Girona Sud')
     const nuria = await newPage()
-    await nuria.goto(link ?? '')
+    await nuria.goto(link?.replace('/entrada', '/entrada?torna=/estoc') ?? '')
     await nuria.getByRole('button', { name: 'Sign in with the link' }).click()
     await nuria.getByRole('button', { name: 'Not now' }).click()
-    await nuria.waitForURL(`${url}/`)
+    await nuria.waitForURL(`${url}/estoc`)
+    await nuria.getByRole('button', { name: 'Núria Güell: menu' }).waitFor()
     await admin.getByRole('button', { name: 'Take access from Núria Güell' }).click()
     await admin.getByRole('button', { name: 'Yes, take access' }).click()
     await nuria.getByRole('dialog', { name: 'The session has ended' }).waitFor()
@@ -245,9 +253,7 @@ describe.skipIf(browser === null)('sign-in', () => {
       expect(await admin.locator(`tr[data-action="${action}"]`).count(), action).toBeGreaterThan(0)
     expect(await violations(admin)).toEqual([])
     await keep(admin, 'usuaris-dark')
-    const light = await newPage({ theme: 'light', width: 390 })
-    await enterByLink(light, 'admin@km0.local')
-    await light.goto(`${url}/usuaris`)
+    const light = await pageOf('admin@km0.local', '/usuaris', { theme: 'light', width: 390 })
     await light.locator('tr[data-action]').first().waitFor()
     expect(await violations(light)).toEqual([])
     await light.screenshot({ path: join(ARTEFACTS, 'usuaris-phone.png'), fullPage: true })

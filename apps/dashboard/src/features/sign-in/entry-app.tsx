@@ -3,7 +3,6 @@
 import type { SessionView } from '@km0/contracts/sign-in'
 import { useTranslations } from 'next-intl'
 import { type ReactNode, useEffect, useState } from 'react'
-import card from '../shell/card.module.css'
 import form from '../shell/form.module.css'
 import { LocaleSelect } from '../shell/locale-select.tsx'
 import type { Theme } from '../shell/theme.ts'
@@ -64,7 +63,7 @@ export function EntryApp(props: {
   return (
     <main className={styles.page}>
       <div className={styles.brand}>{props.brand}</div>
-      <section className={`${card.card} ${styles.card}`} aria-labelledby="entry-title">
+      <section className={styles.card} aria-labelledby="entry-title">
         <h1 id="entry-title">{title}</h1>
         {props.wallRefused && <p className={form.failure}>{t('wall')}</p>}
         {failure !== null && (
