@@ -1,7 +1,8 @@
 import type { HandOverChange } from '@km0/contracts/dispatch'
-import { useFormatter, useTranslations } from 'next-intl'
+import { useTranslations } from 'next-intl'
 import { clockDuration } from '../feed/durations.ts'
 import { CLOCK, DAY_AND_CLOCK } from '../feed/time-formats.ts'
+import { useTimes } from '../feed/use-times.ts'
 import { CorrectionWords } from '../no-signal/correction-words.tsx'
 import { correctionOf } from '../no-signal/prepare-corrections.ts'
 import styles from './hand-over.module.css'
@@ -14,7 +15,7 @@ export function ChangeLine(props: {
   readonly depotOf: (depot: string) => string
 }) {
   const t = useTranslations('handOver')
-  const format = useFormatter()
+  const format = useTimes()
   const { change, nowMs } = props
   const clock = (ms: number) => format.dateTime(ms, nowMs - ms > 12 * 3_600_000 ? DAY_AND_CLOCK : CLOCK)
   const name =

@@ -1,12 +1,13 @@
 'use client'
 
 import type { HandOverView } from '@km0/contracts/dispatch'
-import { useFormatter, useTranslations } from 'next-intl'
+import { useTranslations } from 'next-intl'
 import { type ReactNode, useMemo, useState } from 'react'
 import { prepareFeed } from '../feed/prepare-feed.ts'
 import { CLOCK, DAY_AND_CLOCK } from '../feed/time-formats.ts'
 import { useLive } from '../feed/use-live.ts'
 import { usePlatformNow } from '../feed/use-platform-now.ts'
+import { useTimes } from '../feed/use-times.ts'
 import { prepareNoSignal } from '../no-signal/prepare-no-signal.ts'
 import { useOperator } from '../operator/use-operator.ts'
 import card from '../shell/card.module.css'
@@ -27,7 +28,7 @@ const EVERY_MS = 10_000
 /** For who takes over: the silences that last, with their notes, and what changed since. */
 export function HandOverApp(props: { readonly brand: ReactNode; readonly theme: Theme; readonly since: string | null }) {
   const t = useTranslations('handOver')
-  const format = useFormatter()
+  const format = useTimes()
   const operator = useOperator()
   const [theme, switchTheme] = useTheme(props.theme)
   const [since, setSince] = useState(props.since)

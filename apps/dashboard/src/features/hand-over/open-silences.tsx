@@ -1,6 +1,7 @@
-import { useFormatter, useTranslations } from 'next-intl'
+import { useTranslations } from 'next-intl'
 import { clockDuration, isoDuration } from '../feed/durations.ts'
 import { DAY_AND_CLOCK } from '../feed/time-formats.ts'
+import { useTimes } from '../feed/use-times.ts'
 import { CorrectionWords } from '../no-signal/correction-words.tsx'
 import type { NoSignalList } from '../no-signal/prepare-no-signal.ts'
 import { EmptyState } from '../shell/list-state.tsx'
@@ -13,7 +14,7 @@ export function OpenSilences(props: {
   readonly depotOf: (depot: string) => string
 }) {
   const t = useTranslations()
-  const format = useFormatter()
+  const format = useTimes()
   const { rows, mutes, away, muted } = props.list
   const clock = (ms: number) => format.dateTime(ms, DAY_AND_CLOCK)
   const asides = [

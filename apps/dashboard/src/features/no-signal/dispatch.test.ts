@@ -244,6 +244,7 @@ describe('steps and notices', () => {
     const hidden = rowsAt(15 * MINUTE).map((row) => ({ ...row, hidden: true }))
     const held = prepareNotices(hidden, new Map([['a', 1]]))
     expect([held.notices, held.told.get('a')]).toEqual([[], 1])
+    expect(prepareNotices(hidden, null).told.get('a')).toBe(2)
     expect(prepareNotices(rowsAt(20 * MINUTE), held.told).notices.map(({ step }) => step)).toEqual([2])
   })
 

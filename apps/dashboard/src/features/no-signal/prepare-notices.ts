@@ -25,7 +25,7 @@ export function prepareNotices(
   for (const row of rows) {
     const known = told?.get(row.key) ?? 0
     // While we cannot hear, nobody goes a step further.
-    const step = row.hidden ? known : Math.max(known, row.step)
+    const step = row.hidden && told !== null ? known : Math.max(known, row.step)
     next.set(row.key, step)
     if (told === null || row.hidden || row.acknowledgement !== null || step <= known) continue
     notices.push({ key: row.key, van: row.van.name, place: row.van.place, step, minutes: Math.floor(row.durationMs / 60_000) })

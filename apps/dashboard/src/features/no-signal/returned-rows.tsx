@@ -15,16 +15,15 @@ export function ReturnedRows({ rows, onSelect }: { readonly rows: readonly Retur
   return (
     <ul className={styles.returned} aria-label={t('returnedTitle')}>
       {rows.map((row) => (
-        // Down to a third only: what is there can be read.
+        // Fading keeps to colours that can be read.
         <li key={row.key} data-returned={row.key} data-fresh={row.fresh > 0.5 ? 'new' : 'old'}>
           <button type="button" onClick={() => onSelect(row.key)}>
             <StateIcon state={row.van.state} size={15} />
             <span>
               <b>{row.van.name}</b>{' '}
-              <span>
+              <time dateTime={isoDuration(row.durationMs)}>
                 {t('returnedAfter', { duration: clockDuration(row.durationMs), time: format.dateTime(row.endedMs, CLOCK) })}
-                <time className="visually-hidden" dateTime={isoDuration(row.durationMs)} />
-              </span>
+              </time>
               {row.correction !== null && <CorrectionWords correction={row.correction} />}
             </span>
           </button>

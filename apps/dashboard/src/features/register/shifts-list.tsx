@@ -1,6 +1,7 @@
 import { type RegisterView, WEEKDAYS } from '@km0/contracts/dispatch'
-import { useFormatter, useTranslations } from 'next-intl'
+import { useTranslations } from 'next-intl'
 import { DAY_AND_CLOCK } from '../feed/time-formats.ts'
+import { useTimes } from '../feed/use-times.ts'
 import { EmptyState } from '../shell/list-state.tsx'
 import { prepareShiftRows, type ShiftRow } from './prepare-register.ts'
 import styles from './register.module.css'
@@ -37,7 +38,7 @@ export function ShiftsList({ view, nowMs }: { readonly view: RegisterView; reado
 
 function Depot({ row }: { readonly row: ShiftRow }) {
   const t = useTranslations('register')
-  const format = useFormatter()
+  const format = useTimes()
   const { depot, week, exceptions, now } = row
   const words = () => {
     if (now === null) return t('noCalendar')
