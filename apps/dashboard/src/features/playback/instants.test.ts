@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { dayOfName, doubtfulOffset, hoursOfDay, instantName, instantOf, madridInput } from './instants.ts'
+import { dayOfName, hoursOfDay, instantName, instantOf, madridInput } from './instants.ts'
 
 const HOUR = 3_600_000
 
@@ -19,16 +19,10 @@ describe('hours of a day', () => {
   it('say their offset where an hour occurs twice, and only there', () => {
     const told = hoursOfDay(dayOfName('2026-10-25')!).filter(({ offset }) => offset !== null)
     expect(told.map(({ hour, offset }) => [hour, offset])).toEqual([
-      [2, '+2'],
-      [2, '+1'],
+      [2, '+02:00'],
+      [2, '+01:00'],
     ])
     expect(hoursOfDay(dayOfName('2026-03-29')!).every(({ offset }) => offset === null)).toBe(true)
-  })
-
-  it('are known at any minute', () => {
-    const day = dayOfName('2026-10-25')!
-    expect([2.5, 3.5].map((hours) => doubtfulOffset(day.startMs + hours * HOUR))).toEqual(['+2', '+1'])
-    expect([1.9, 4.1, 12].map((hours) => doubtfulOffset(day.startMs + hours * HOUR))).toEqual([null, null, null])
   })
 })
 

@@ -1,7 +1,7 @@
 import { madridDay, madridTimeOfDay, type Period } from '@km0/contracts/madrid'
 import { madridDay as nameOfMadridDay } from '../feed/madrid-day.ts'
+import { twiceOffset } from '../feed/twice-offset.ts'
 
-const MINUTE_MS = 60_000
 const HOUR_MS = 3_600_000
 const LOCAL = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}):(\d{2})(?::(\d{2}))?$/
 const WALL = new Intl.DateTimeFormat('en-GB', {
@@ -49,7 +49,7 @@ export interface DayTick {
   readonly ms: number
   /** Hour of the clocks of Madrid. */
   readonly hour: number
-  /** `+1` or `+2`, where the hour occurs twice that day; null elsewhere. */
+  /** `+02:00` or `+01:00`, where the hour occurs twice that day; null elsewhere. */
   readonly offset: string | null
 }
 
@@ -60,22 +60,5 @@ export function hoursOfDay(day: Period): DayTick[] {
     const ms = day.startMs + index * HOUR_MS
     return { ms, hour: Number(WALL.format(ms).slice(0, 2)) }
   })
-  return hours.map((tick) => ({
-    ...tick,
-    offset: hours.filter(({ hour }) => hour === tick.hour).length > 1 ? offsetOf(tick.ms, tick.hour) : null,
-  }))
+  return hours.map((tick) => ({ ...tick, offset: twiceOffset(tick.ms) }))
 }
-
-/** The offset to UTC when an instant lies in an hour that occurs twice, else null. */
-export function doubtfulOffset(ms: number): string | null {
-  const [hour, before, after] = [ms, ms - HOUR_MS, ms + HOUR_MS].map((at) => WALL.format(at).slice(0, 2))
-  return hour === before || hour === after ? offsetOf(ms, Number(hour)) : null
-}
-
-function offsetOf(ms: number, hour: number): string {
-  const utc = Math.floor(ms / HOUR_MS) % 24
-  return `+${(hour - utc + 24) % 24}`
-}
-
-/** The minute that holds an instant: what is asked of the server is asked by the minute. */
-export const minuteOf = (ms: number) => Math.floor(ms / MINUTE_MS) * MINUTE_MS

@@ -1,7 +1,7 @@
-import { useFormatter, useTranslations } from 'next-intl'
+import { useTranslations } from 'next-intl'
 import type { ReactNode } from 'react'
 import { CLOCK_SECONDS } from '../feed/time-formats.ts'
-import { doubtfulOffset } from './instants.ts'
+import { useTimes } from '../feed/use-times.ts'
 import styles from './playback.module.css'
 import { type Playback, SPEEDS, type Speed } from './use-playback.ts'
 
@@ -50,16 +50,10 @@ function Sign({ path }: { readonly path: string }) {
   )
 }
 
-/** A moment as a clock of Madrid shows it; in the hour that occurs twice with its offset. */
+/** A moment as a clock of Madrid shows it. */
 export function Moment({ ms }: { readonly ms: number }) {
-  const format = useFormatter()
-  const offset = doubtfulOffset(ms)
-  return (
-    <time dateTime={new Date(ms).toISOString()}>
-      {format.dateTime(ms, CLOCK_SECONDS)}
-      {offset !== null && <small> UTC{offset}</small>}
-    </time>
-  )
+  const format = useTimes()
+  return <time dateTime={new Date(ms).toISOString()}>{format.dateTime(ms, CLOCK_SECONDS)}</time>
 }
 
 /** The slider over a stretch of time. Arrow keys go by `stepMs`, Page Up and Down by an hour. */
@@ -71,9 +65,8 @@ export function TimeSlider(props: {
   readonly label: string
   readonly onSeek: (ms: number) => void
 }) {
-  const format = useFormatter()
+  const format = useTimes()
   const { fromMs, toMs, atMs, stepMs } = props
-  const offset = doubtfulOffset(atMs)
   return (
     <input
       type="range"
@@ -83,7 +76,7 @@ export function TimeSlider(props: {
       step={1_000}
       value={Math.min(Math.max(atMs, fromMs), toMs)}
       aria-label={props.label}
-      aria-valuetext={`${format.dateTime(atMs, CLOCK_SECONDS)}${offset === null ? '' : ` UTC${offset}`}`}
+      aria-valuetext={format.dateTime(atMs, CLOCK_SECONDS)}
       onChange={(event) => props.onSeek(Number(event.target.value))}
       onKeyDown={(event) => {
         const hourMs = 3_600_000

@@ -66,7 +66,7 @@ export function ReplayControls(props: {
             .map(({ ms, hour, offset }) => (
               <span key={ms} style={{ left: left(ms) }} data-minor={hour % 6 !== 0}>
                 {hour}
-                {offset !== null && <small>{offset}</small>}
+                {offset !== null && <small>{offset.slice(0, 3)}</small>}
               </span>
             ))}
         </div>

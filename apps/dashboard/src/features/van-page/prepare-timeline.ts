@@ -56,11 +56,12 @@ export function prepareTimeline(track: Track, input: TimelineInput): Timeline {
 function stretches(track: Track, { fromMs, rules }: TimelineInput, endMs: number): TimelineSpan[] {
   const spans: TimelineSpan[] = []
   const { eventMs } = track
+  const stands = standing(track, rules)
   let lastMs = fromMs
   for (let index = 0; index < track.count; index += 1) {
     const atMs = eventMs[index] ?? 0
     if (atMs >= endMs) break
-    const kind = atMs - lastMs > rules.sessionGapMs || index === 0 ? 'silent' : standsAt(track, index, rules) ? 'stopped' : 'moving'
+    const kind = atMs - lastMs > rules.sessionGapMs || index === 0 ? 'silent' : stands(index) ? 'stopped' : 'moving'
     if (atMs > lastMs) spans.push({ kind, fromMs: lastMs, toMs: atMs })
     lastMs = Math.max(lastMs, atMs)
   }
@@ -73,17 +74,22 @@ function stretches(track: Track, { fromMs, rules }: TimelineInput, endMs: number
   return spans
 }
 
-function standsAt(track: Track, index: number, { stopDistanceMm, stopAfterMs, sessionGapMs }: TimelineInput['rules']): boolean {
-  const here = { lat: track.lat[index] ?? 0, lon: track.lon[index] ?? 0 }
-  const atMs = track.eventMs[index] ?? 0
-  const isNear = (other: number) => metresBetween(here, { lat: track.lat[other] ?? 0, lon: track.lon[other] ?? 0 }) * 1_000 < stopDistanceMm
-  for (const step of [-1, 1]) {
-    let other = index + step
-    while (other >= 0 && other < track.count && Math.abs((track.eventMs[other] ?? 0) - atMs) < stopAfterMs) other += step
-    const isThere = other >= 0 && other < track.count && Math.abs((track.eventMs[other] ?? 0) - atMs) <= stopAfterMs + sessionGapMs
-    if (isThere && isNear(other)) return true
+/** Whether the van stands at a point; asked for points in their order, so that looking back and ahead never begins anew. */
+function standing(track: Track, { stopDistanceMm, stopAfterMs, sessionGapMs }: TimelineInput['rules']): (index: number) => boolean {
+  const time = (index: number) => track.eventMs[index] ?? Number.POSITIVE_INFINITY
+  const place = (index: number) => ({ lat: track.lat[index] ?? 0, lon: track.lon[index] ?? 0 })
+  let [back, ahead] = [0, 0]
+  return (index) => {
+    const atMs = time(index)
+    while (time(back + 1) <= atMs - stopAfterMs) back += 1
+    while (ahead < track.count && time(ahead) < atMs + stopAfterMs) ahead += 1
+    const isNear = (other: number) => {
+      const awayMs = Math.abs(time(other) - atMs)
+      const isThere = other < track.count && awayMs >= stopAfterMs && awayMs <= stopAfterMs + sessionGapMs
+      return isThere && metresBetween(place(index), place(other)) * 1_000 < stopDistanceMm
+    }
+    return isNear(back) || isNear(ahead)
   }
-  return false
 }
 
 function smoothed(spans: readonly TimelineSpan[]): TimelineSpan[] {

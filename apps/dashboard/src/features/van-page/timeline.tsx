@@ -17,6 +17,7 @@ export function Timeline(props: {
   readonly onSeek: (ms: number) => void
 }) {
   const t = useTranslations('vanPage')
+  const causeOf = useTranslations('outages.cause')
   const format = useTimes()
   const { day, timeline, atMs, onSeek } = props
   const spanMs = day.endMs - day.startMs
@@ -46,7 +47,7 @@ export function Timeline(props: {
             key={`outage-${fromMs}`}
             data-kind="outage"
             style={{ left: left(fromMs), width: width(toMs - fromMs) }}
-            title={`${t('span.outage')} ${clock(fromMs)}–${clock(toMs)} (${cause})`}
+            title={`${t('span.outage')} ${clock(fromMs)}–${clock(toMs)} (${causeOf(cause)})`}
           />
         ))}
         <b style={{ left: left(atMs) }} />
@@ -58,7 +59,7 @@ export function Timeline(props: {
           .map(({ ms, hour, offset }) => (
             <span key={ms} style={{ left: left(ms) }} data-minor={hour % 6 !== 0}>
               {hour}
-              {offset !== null && <small>{offset}</small>}
+              {offset !== null && <small>{offset.slice(0, 3)}</small>}
             </span>
           ))}
       </div>

@@ -28,6 +28,7 @@ import { WhyCard } from './why-card.tsx'
 const VanMap = dynamic(() => import('./van-map.tsx'), { ssr: false })
 const WindowsChart = dynamic(() => import('./windows-chart.tsx'), { ssr: false })
 const STEP_MS = 600_000
+const REDRAWN_MS = 10_000
 const NONE = { late: [], refused: [] } as const
 
 export interface VanDayProps {
@@ -51,10 +52,18 @@ export function VanDay(props: VanDayProps) {
   const goesOn = view.day.endMs > nowMs
   const { track, header, line, reason } = useVanTrack(view.van.van, day, goesOn, view.live)
   const untilMs = Math.min(view.day.endMs, nowMs)
+  // By the second there is nothing new in it.
+  const drawnUntilMs = Math.min(view.day.endMs, Math.ceil(nowMs / REDRAWN_MS) * REDRAWN_MS)
   const timeline = useMemo(
     () =>
-      prepareTimeline(track, { fromMs: view.day.startMs, toMs: view.day.endMs, nowMs: untilMs, rules: view.rules, outages: view.outages }),
-    [track, view, untilMs],
+      prepareTimeline(track, {
+        fromMs: view.day.startMs,
+        toMs: view.day.endMs,
+        nowMs: drawnUntilMs,
+        rules: view.rules,
+        outages: view.outages,
+      }),
+    [track, view, drawnUntilMs],
   )
   const series = useMemo(() => prepareWindows(view, track), [view, track])
   const clock = useMemo(() => prepareClock(track), [track])
@@ -129,6 +138,7 @@ export function VanDay(props: VanDayProps) {
             <header className={card.head}>
               <h2 id="windows-title">{t('windows')}</h2>
               <span className={card.aside}>{t('windowsHint')}</span>
+              <WindowAt atMs={atMs} slideMs={view.rules.slideMs} onWindow={props.onWindow} />
             </header>
             <WindowsChart day={view.day} series={series} atMs={atMs} theme={props.theme} onPick={props.onWindow} />
             <OpenWindows {...props} series={series} />
@@ -144,6 +154,18 @@ export function VanDay(props: VanDayProps) {
         </div>
       </div>
     </>
+  )
+}
+
+/** The window that holds the moment, for hands that have no pointer. */
+function WindowAt(props: { readonly atMs: number; readonly slideMs: number; readonly onWindow: (endMs: number) => void }) {
+  const t = useTranslations('vanPage')
+  const format = useTimes()
+  const endMs = Math.floor(props.atMs / props.slideMs + 1) * props.slideMs
+  return (
+    <button type="button" className={styles.at} onClick={() => props.onWindow(endMs)}>
+      {t('windowAt', { time: format.dateTime(endMs, CLOCK) })}
+    </button>
   )
 }
 

@@ -32,6 +32,10 @@ export function VanPageApp(props: {
   const [theme, switchTheme] = useTheme(props.theme)
   const [place, setPlace] = usePlaceState(props.place, addressOfVanPage, vanPagePlaceOf)
   const [chosenEndMs, chooseWindow] = useState<number | null>(null)
+  const go = (next: VanPagePlace) => {
+    if (next.day !== place.day) chooseWindow(null)
+    setPlace(next)
+  }
   const query = new URLSearchParams({ van: place.van ?? '', ...(place.day === null ? {} : { day: place.day }) })
   const every = (view: VanDayView | null) =>
     view !== null && view.day.endMs <= view.nowMs ? OVER_EVERY_MS : chosenEndMs === null ? LIVE_EVERY_MS : WINDOW_EVERY_MS
@@ -57,7 +61,7 @@ export function VanPageApp(props: {
             nowMs={polled.nowMs}
             isStale={polled.line === 'stale'}
             place={place}
-            onPlace={setPlace}
+            onPlace={go}
             theme={theme}
             mapStyleUrl={props.mapStyleUrl}
             chosenEndMs={chosenEndMs}
