@@ -292,6 +292,16 @@ describe.skipIf(browser === null)('operations and data out', () => {
       await shown(`${path.slice(1)}-${width}-${theme}`, one)
       await one.context().close()
     }
+    for (const [width, height] of [
+      [1440, 900],
+      [390, 844],
+    ] as const) {
+      const fleet = await open('/', width, height)
+      await fleet.locator('[data-counter="moving"]').waitFor(WITHIN)
+      expect(await fleet.evaluate(() => document.documentElement.scrollWidth), `/ ${width}`).toBeLessThanOrEqual(width)
+      await shown(`fleet-${width}`, fleet)
+      await fleet.context().close()
+    }
     expect(errors).toEqual([])
   })
 })

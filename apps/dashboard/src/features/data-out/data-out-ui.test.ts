@@ -35,8 +35,7 @@ test('deliveries by state', () => {
 })
 
 test('addresses of exports', () => {
-  const given = { depot: 'a&b', bom: true, byDepot: true }
-  expect(exportPath('fleet', 'csv', given)).toBe('/api/fleet.csv?depot=a%26b&bom=1')
-  expect(exportPath('fleet', 'geojson', given)).toBe('/api/fleet.geojson?depot=a%26b')
-  expect(exportPath('stock', 'csv', { depot: 'a', bom: false, byDepot: false })).toBe('/api/stock.csv')
+  expect(exportPath('fleet', 'csv', { depot: 'a&b', bom: '1' })).toBe('/api/fleet.csv?depot=a%26b&bom=1')
+  expect(exportPath('fleet', 'geojson', { depot: 'a', bom: '' })).toBe('/api/fleet.geojson?depot=a')
+  expect(exportPath('stock', 'csv')).toBe('/api/stock.csv')
 })

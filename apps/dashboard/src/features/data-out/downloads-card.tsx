@@ -28,7 +28,7 @@ export function DownloadsCard() {
                 return (
                   <a
                     key={format}
-                    href={exportPath(set, format, { depot, bom, byDepot })}
+                    href={exportPath(set, format, { depot: byDepot ? depot : '', bom: bom && format === 'csv' ? '1' : '' })}
                     aria-label={t('formatOf', { set: t(`set.${set}`), format: name })}
                   >
                     {name}

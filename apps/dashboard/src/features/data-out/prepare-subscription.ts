@@ -72,15 +72,8 @@ export const EXPORTS = [
   { set: 'days', formats: ['csv'], byDepot: false },
 ] as const
 
-/** Address of an export. */
-export function exportPath(
-  set: string,
-  format: 'csv' | 'geojson',
-  given: { readonly depot: string; readonly bom: boolean; readonly byDepot: boolean },
-): string {
-  const query = new URLSearchParams()
-  if (given.byDepot && given.depot !== '') query.set('depot', given.depot)
-  if (format === 'csv' && given.bom) query.set('bom', '1')
-  const text = query.toString()
+/** Address of an export; parts of the query that are '' are left out. */
+export function exportPath(set: string, format: 'csv' | 'geojson', query: Readonly<Record<string, string>> = {}): string {
+  const text = new URLSearchParams(Object.entries(query).filter(([, value]) => value !== '')).toString()
   return `/api/${set}.${format}${text === '' ? '' : `?${text}`}`
 }

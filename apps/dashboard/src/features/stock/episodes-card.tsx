@@ -2,6 +2,7 @@
 
 import { useTranslations } from 'next-intl'
 import { useState } from 'react'
+import { exportPath } from '../data-out/prepare-subscription.ts'
 import card from '../shell/card.module.css'
 import { EmptyState, type ListStatus, LoadingRows, StaleNote } from '../shell/list-state.tsx'
 import { useHeldRows } from '../shell/use-held-rows.ts'
@@ -17,6 +18,8 @@ export interface EpisodesCardProps {
   readonly ageMs: number
   /** Changes when another list is asked for. */
   readonly version: string
+  /** Which market is shown; null: all. */
+  readonly market: string | null
   readonly endedShown: boolean
   readonly onEndedShown: (shown: boolean) => void
 }
@@ -37,6 +40,13 @@ export function EpisodesCard(props: EpisodesCardProps) {
           </span>
         )}
         <span className={card.aside}>{open.length > 1 && t('stock.order')}</span>
+        <a
+          className={card.file}
+          href={exportPath('stock', 'csv', { market: props.market ?? '' })}
+          aria-label={t('dataOut.formatOf', { set: t('dataOut.set.stock'), format: 'CSV' })}
+        >
+          CSV
+        </a>
       </header>
       {status === 'loading' && <LoadingRows rows={4} />}
       {status === 'stale' && <StaleNote ageMs={props.ageMs} />}

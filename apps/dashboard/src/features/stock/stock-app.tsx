@@ -49,6 +49,7 @@ export function StockApp(props: { readonly brand: ReactNode; readonly theme: The
           status={status}
           ageMs={ageMs}
           version={market ?? ''}
+          market={market}
           endedShown={endedShown}
           onEndedShown={setEndedShown}
         />
