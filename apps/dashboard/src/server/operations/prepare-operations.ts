@@ -110,7 +110,7 @@ function partitionOf(feed: PartitionFeed, facts: OperationsFacts): PartitionView
   }
 }
 
-/** The delay that is set, as marks tell it: what the watermark is behind the progress. Of several the smallest is in force longest. */
+/** The delay that is set, as marks tell it: what the watermark is behind the progress. A watermark never goes back, so after a change the greatest is right first. */
 function delayOf(partitions: readonly PartitionFeed[]): number | null {
   const delays = partitions.flatMap(({ progressMs, watermarkMs }) =>
     progressMs === null || watermarkMs === null ? [] : [progressMs - watermarkMs],
