@@ -245,8 +245,11 @@ it('is cancelled at once, and goes on with what is missing', { timeout: 600_000 
   expect(before.length).toBeGreaterThan(0)
   const workers = batch.workers()
   expect(workers.length).toBeGreaterThan(0)
+  const cancelledMs = performance.now()
   expect(await store.cancel(version, Date.now())).toBe(true)
+  // The gate is still shut: the process cannot have ended by finishing its piece.
   await until('a process that worked on it is gone', () => workers.some((pid) => !batch.workers().includes(pid)))
+  console.log(`cancelled: its process was gone after ${Math.round(performance.now() - cancelledMs)} ms`)
   expect((await store.read(version))?.state).toBe('cancelled')
   await gate.query('select pg_advisory_unlock(42)')
   gate.release()

@@ -5,6 +5,7 @@ import { QUEUES } from '@km0/contracts/queues'
 import { BackfillRefusedError, type Backfills, openBackfills, ServingUnavailableError } from '@km0/serving'
 import { openQueue, type QueueClient, QueueTimeoutError } from '@km0/transport/queue'
 import { findDatabaseUrl, findRedisUrl } from './addresses.ts'
+import { byMonth } from './backfill-months.ts'
 import { CommandError } from './command.ts'
 import { instantOf } from './lake-open.ts'
 import { madridDayStartMs } from './madrid-day.ts'
@@ -64,6 +65,7 @@ export const REQUEST_OPTIONS = {
 
 export const REQUEST_HELP = `  --from TIME --to TIME   whole hours; a date alone is the beginning of that day in Madrid
   --day DATE              instead: that day of Madrid
+  A range of more than 62 days is one version of each month.
   --van NAME …            only these vans; without it all
   --stock [--market NAME …]   alerts of low stock instead of distances and sessions`
 
@@ -76,13 +78,17 @@ export interface RequestValues {
   readonly market?: readonly string[] | undefined
 }
 
-/** The backfill that the options ask for. Throws CommandError. */
-export function requestOf(values: RequestValues): BackfillRequest {
+/** The backfill that the options ask for; a long one as one of each month. Throws CommandError. */
+export function requestsOf(values: RequestValues): BackfillRequest[] {
   const { fromMs, toMs } = rangeOf(values)
   if (values.stock && values.van !== undefined) throw new CommandError('--van is of positions: with --stock say --market')
   if (!values.stock && values.market !== undefined) throw new CommandError('--market is of stock: say --stock too')
   const owners = (values.stock ? values.market : values.van) ?? null
-  const parsed = backfillRequest.safeParse({ pipeline: values.stock ? 'stock' : 'positions', fromMs, toMs, owners })
+  return byMonth({ pipeline: values.stock ? 'stock' : 'positions', fromMs, toMs, owners }).map(checked)
+}
+
+function checked(request: unknown): BackfillRequest {
+  const parsed = backfillRequest.safeParse(request)
   if (parsed.success) return parsed.data
   const [issue] = parsed.error.issues
   const names: Readonly<Record<string, string>> = { fromMs: '--from', toMs: '--to', owners: '--van' }

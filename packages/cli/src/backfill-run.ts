@@ -3,7 +3,7 @@ import { parseArgs } from 'node:util'
 import type { BackfillPreview } from '@km0/contracts'
 import { JOB_KINDS, planResult } from '@km0/contracts/backfill-payload'
 import type { Backfills } from '@km0/serving'
-import { actorOf, askWorkers, BACKFILL_ADDRESS_HELP, REQUEST_HELP, REQUEST_OPTIONS, requestOf, withBackfills } from './backfill-open.ts'
+import { actorOf, askWorkers, BACKFILL_ADDRESS_HELP, REQUEST_HELP, REQUEST_OPTIONS, requestsOf, withBackfills } from './backfill-open.ts'
 import { differenceText, progressLine, rangeText } from './backfill-text.ts'
 import type { Command } from './command.ts'
 
@@ -22,11 +22,14 @@ ${REQUEST_HELP}
   ${BACKFILL_ADDRESS_HELP}`,
   run: async (args) => {
     const { values } = parseArgs({ args: [...args], options: { ...REQUEST_OPTIONS, json: flag } })
-    const request = requestOf(values)
-    const preview = (await askWorkers(JOB_KINDS.preview, { request })) as BackfillPreview
-    if (values.json) process.stdout.write(`${JSON.stringify(preview, null, 2)}\n`)
-    else process.stdout.write(`${rangeText(request)}\n\n${preview.says.map((line) => `- ${line}\n`).join('')}`)
-    return preview.refusal === null ? 0 : 1
+    let code = 0
+    for (const request of requestsOf(values)) {
+      const preview = (await askWorkers(JOB_KINDS.preview, { request })) as BackfillPreview
+      if (values.json) process.stdout.write(`${JSON.stringify(preview, null, 2)}\n`)
+      else process.stdout.write(`${rangeText(request)}\n\n${preview.says.map((line) => `- ${line}\n`).join('')}\n`)
+      if (preview.refusal !== null) code = 1
+    }
+    return code
   },
 }
 
@@ -43,14 +46,16 @@ ${REQUEST_HELP}
   run: async (args) => {
     const options = { ...REQUEST_OPTIONS, reason: text, by: text, detach: flag, json: flag }
     const { values } = parseArgs({ args: [...args], options })
-    const request = requestOf(values)
-    const payload = { request, actor: actorOf(values.by), reason: values.reason ?? '' }
-    const { version, isNew } = planResult.parse(await askWorkers(JOB_KINDS.plan, payload))
+    const by = { actor: actorOf(values.by), reason: values.reason ?? '' }
     return withBackfills(async (store) => {
-      if (!values.json) say(isNew ? `version ${version}: ${rangeText(request)}` : `version ${version} is this very backfill already`)
-      if (values.detach) return done(store, version, values.json)
-      await follow(store, version, values.json)
-      return done(store, version, values.json)
+      for (const request of requestsOf(values)) {
+        const { version, isNew } = planResult.parse(await askWorkers(JOB_KINDS.plan, { request, ...by }))
+        if (!values.json) say(isNew ? `version ${version}: ${rangeText(request)}` : `version ${version} is this very backfill already`)
+        if (!values.detach) await follow(store, version, values.json)
+        const code = await done(store, version, values.json)
+        if (code !== 0) return code
+      }
+      return 0
     })
   },
 }

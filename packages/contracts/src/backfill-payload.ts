@@ -4,7 +4,9 @@ import { isName } from './wire-json.ts'
 
 /** Payloads of the queue of backfills, parsed where they leave it; and what a person may ask for. */
 
-const LONGEST_DAYS = 400
+/** A version notes each hour of each van that it holds: of a longer range that alone takes minutes. */
+const LONGEST_DAYS = 62
+export const LONGEST_BACKFILL_MS = LONGEST_DAYS * 24 * BACKFILL_HOUR_MS
 
 const hour = z
   .number()
@@ -21,9 +23,9 @@ export const backfillRequest = z
     owners: z.array(owner).min(1).max(10_000).nullable(),
   })
   .refine(({ fromMs, toMs }) => fromMs < toMs, { path: ['toMs'], message: 'must be after the beginning' })
-  .refine(({ fromMs, toMs }) => toMs - fromMs <= LONGEST_DAYS * 24 * BACKFILL_HOUR_MS, {
+  .refine(({ fromMs, toMs }) => toMs - fromMs <= LONGEST_BACKFILL_MS, {
     path: ['toMs'],
-    message: `at most ${LONGEST_DAYS} days at a time`,
+    message: `at most ${LONGEST_DAYS} days in one version: ask for it month by month, as \`km0 backfill run\` does by itself`,
   })
 
 export const actor = z.strictObject({ id: z.string().min(1), name: z.string(), roles: z.array(z.string()) })
