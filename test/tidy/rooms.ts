@@ -85,6 +85,7 @@ export const OWNERS: Readonly<Record<string, readonly string[]>> = {
   'socket.io': ['apps/dashboard'],
   'socket.io-client': ['apps/dashboard'],
   'maplibre-gl': ['apps/dashboard'],
+  uplot: ['apps/dashboard'],
   aedes: ['infra'],
   'aedes-persistence-level': ['infra'],
 }

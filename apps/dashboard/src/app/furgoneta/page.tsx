@@ -1,6 +1,7 @@
 import type { Metadata } from 'next'
 import { cookies } from 'next/headers'
 import { getTranslations } from 'next-intl/server'
+import { ownMapOf } from '../../features/map/own-map-settings.ts'
 import { Brand } from '../../features/shell/brand.tsx'
 import { THEME_COOKIE, themeOf } from '../../features/shell/theme.ts'
 import { VanPageApp } from '../../features/van-page/van-page-app.tsx'
@@ -22,7 +23,7 @@ export default async function VanPage({ searchParams }: { readonly searchParams:
       brand={<Brand />}
       theme={themeOf((await cookies()).get(THEME_COOKIE)?.value)}
       place={vanPagePlaceOf(await searchParams)}
-      mapStyleUrl={process.env.KM0_MAP_STYLE_URL || null}
+      ownMap={ownMapOf(process.env)}
     />
   )
 }

@@ -1,6 +1,7 @@
 import type { Metadata } from 'next'
 import { cookies } from 'next/headers'
 import { getTranslations } from 'next-intl/server'
+import { ownMapOf } from '../../features/map/own-map-settings.ts'
 import { ReplayApp } from '../../features/replay/replay-app.tsx'
 import { replayPlaceOf } from '../../features/replay/replay-place.ts'
 import { Brand } from '../../features/shell/brand.tsx'
@@ -23,7 +24,7 @@ export default async function ReplayPage({
       brand={<Brand />}
       theme={themeOf((await cookies()).get(THEME_COOKIE)?.value)}
       place={replayPlaceOf(await searchParams)}
-      mapStyleUrl={process.env.KM0_MAP_STYLE_URL || null}
+      ownMap={ownMapOf(process.env)}
     />
   )
 }

@@ -1,4 +1,6 @@
 import { type GeoJSONSource, type LayerSpecification, Map as MapLibre, NavigationControl, setWorkerUrl } from 'maplibre-gl'
+import { type OwnMap, ownTilesStyle } from '../map/own-map.ts'
+import { openOwnTiles } from '../map/own-tiles.ts'
 import type { Marker } from '../map/prepare-markers.ts'
 import { basemapStyle, fontFaces } from '../map/style.ts'
 import { readColors, textScale } from '../map/theme-colors.ts'
@@ -25,7 +27,8 @@ export interface MapPoint {
 export interface PlaceMapOptions {
   readonly container: HTMLElement
   readonly theme: Theme
-  readonly styleUrl: string | null
+  /** What a customer brings to the map. */
+  readonly own: OwnMap
   readonly texts: { readonly zoomIn: string; readonly zoomOut: string; readonly map: string }
   readonly onPick: (van: string | null) => void
   readonly onReady: () => void
@@ -45,6 +48,7 @@ export class PlaceMap {
   constructor(options: PlaceMapOptions) {
     this.#options = options
     this.#theme = options.theme
+    openOwnTiles()
     this.#map = new MapLibre({
       container: options.container,
       style: { version: 8, sources: {}, layers: [] },
@@ -134,10 +138,11 @@ export class PlaceMap {
   }
 
   #setStyle(): void {
-    const { styleUrl } = this.#options
+    const { styleUrl, tilesUrl, attribution } = this.#options.own
     const { origin } = window.location
     if (styleUrl === null) {
-      this.#map.setStyle(basemapStyle(this.#theme, origin, textScale()), { diff: false })
+      const style = basemapStyle(this.#theme, origin, textScale())
+      this.#map.setStyle(tilesUrl === null ? style : ownTilesStyle(style, this.#theme, tilesUrl, origin, attribution), { diff: false })
       return
     }
     // A customer's style knows nothing of the fonts that our labels are written in.

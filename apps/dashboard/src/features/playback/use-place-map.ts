@@ -2,6 +2,7 @@
 
 import { useTranslations } from 'next-intl'
 import { type RefObject, useEffect, useRef, useState } from 'react'
+import type { OwnMap } from '../map/own-map.ts'
 import type { Theme } from '../shell/theme.ts'
 import { PlaceMap } from './place-map.ts'
 
@@ -13,7 +14,7 @@ export interface PlaceMapHandle {
 }
 
 /** One map for as long as the element is there. */
-export function usePlaceMap(theme: Theme, styleUrl: string | null, onPick: (van: string | null) => void): PlaceMapHandle {
+export function usePlaceMap(theme: Theme, own: OwnMap, onPick: (van: string | null) => void): PlaceMapHandle {
   const t = useTranslations('map')
   const container = useRef<HTMLDivElement>(null)
   const [map, setMap] = useState<PlaceMap | null>(null)
@@ -21,6 +22,7 @@ export function usePlaceMap(theme: Theme, styleUrl: string | null, onPick: (van:
   const picked = useRef(onPick)
   picked.current = onPick
   const firstTheme = useRef(theme)
+  const { styleUrl, tilesUrl, attribution } = own
   const texts = useRef({ zoomIn: t('zoomIn'), zoomOut: t('zoomOut'), map: t('title') })
   useEffect(() => {
     if (container.current === null) return
@@ -29,7 +31,7 @@ export function usePlaceMap(theme: Theme, styleUrl: string | null, onPick: (van:
       made = new PlaceMap({
         container: container.current,
         theme: firstTheme.current,
-        styleUrl,
+        own: { styleUrl, tilesUrl, attribution },
         texts: texts.current,
         onPick: (van) => picked.current(van),
         onReady: () => setStatus('ready'),
@@ -49,7 +51,7 @@ export function usePlaceMap(theme: Theme, styleUrl: string | null, onPick: (van:
       setMap(null)
       made.remove()
     }
-  }, [styleUrl])
+  }, [styleUrl, tilesUrl, attribution])
   useEffect(() => map?.setTheme(theme), [map, theme])
   return { container, map, status }
 }

@@ -6,6 +6,7 @@ import { useTranslations } from 'next-intl'
 import { type ReactNode, useCallback, useMemo, useRef, useState } from 'react'
 import { madridDay } from '../feed/madrid-day.ts'
 import { useTimes } from '../feed/use-times.ts'
+import type { OwnMap } from '../map/own-map.ts'
 import { useOperator } from '../operator/use-operator.ts'
 import { dayOfName } from '../playback/instants.ts'
 import { usePlaceState } from '../playback/use-place-state.ts'
@@ -31,7 +32,7 @@ export function ReplayApp(props: {
   readonly brand: ReactNode
   readonly theme: Theme
   readonly place: ReplayPlace
-  readonly mapStyleUrl: string | null
+  readonly ownMap: OwnMap
 }) {
   const t = useTranslations()
   const operator = useOperator()
@@ -75,7 +76,7 @@ export function ReplayApp(props: {
               selected={selected}
               focus={focus}
               theme={theme}
-              styleUrl={props.mapStyleUrl}
+              ownMap={props.ownMap}
               onSelect={select}
               onFrame={frame}
             />

@@ -2,6 +2,7 @@
 
 import { useTranslations } from 'next-intl'
 import { type RefObject, useEffect, useRef } from 'react'
+import type { OwnMap } from '../map/own-map.ts'
 import { usePlaceMap } from '../playback/use-place-map.ts'
 import type { Theme } from '../shell/theme.ts'
 import { type ReplayMoment, type ReplayVan, replayMarkers } from './prepare-replay.ts'
@@ -15,14 +16,14 @@ export default function ReplayMap(props: {
   /** A number that changes when the selected van is to be brought into view. */
   readonly focus: number
   readonly theme: Theme
-  readonly styleUrl: string | null
+  readonly ownMap: OwnMap
   readonly onSelect: (van: string | null) => void
   /** Is given what draws a single frame while it plays. */
   readonly onFrame: RefObject<((ms: number) => void) | null>
 }) {
   const t = useTranslations('map')
-  const { moment, momentAt, selected, theme, styleUrl, onFrame, focus } = props
-  const { container, map, status } = usePlaceMap(theme, styleUrl, props.onSelect)
+  const { moment, momentAt, selected, theme, ownMap, onFrame, focus } = props
+  const { container, map, status } = usePlaceMap(theme, ownMap, props.onSelect)
   const name = selected?.van ?? null
   useEffect(() => {
     const draw = (shown: ReplayMoment) => {

@@ -25,6 +25,10 @@ export interface Timeline {
   readonly totalMs: Readonly<Record<SpanKind, number>>
 }
 
+interface Growing extends TimelineSpan {
+  toMs: number
+}
+
 /** A stretch of moving or standing that is shorter belongs to the one before it. */
 const SHORTEST_MS = 60_000
 
@@ -52,9 +56,9 @@ export function prepareTimeline(track: Track, input: TimelineInput): Timeline {
   return { spans, outages, totalMs }
 }
 
-/** Every step between two points is in a state. */
+/** Every step between two points is in a state; steps of one state are one stretch. */
 function stretches(track: Track, { fromMs, rules }: TimelineInput, endMs: number): TimelineSpan[] {
-  const spans: TimelineSpan[] = []
+  const spans: Growing[] = []
   const { eventMs } = track
   const stands = standing(track, rules)
   let lastMs = fromMs
@@ -62,14 +66,14 @@ function stretches(track: Track, { fromMs, rules }: TimelineInput, endMs: number
     const atMs = eventMs[index] ?? 0
     if (atMs >= endMs) break
     const kind = atMs - lastMs > rules.sessionGapMs || index === 0 ? 'silent' : stands(index) ? 'stopped' : 'moving'
-    if (atMs > lastMs) spans.push({ kind, fromMs: lastMs, toMs: atMs })
+    if (atMs > lastMs) add(spans, kind, lastMs, atMs)
     lastMs = Math.max(lastMs, atMs)
   }
   if (endMs > lastMs) {
     // After the newest point nothing is silent before the gap has passed: the next one may be on its way.
     const isSilent = track.count === 0 || endMs - lastMs > rules.sessionGapMs
     const before = spans.at(-1)?.kind ?? 'stopped'
-    spans.push({ kind: isSilent || before === 'silent' ? 'silent' : before, fromMs: lastMs, toMs: endMs })
+    add(spans, isSilent || before === 'silent' ? 'silent' : before, lastMs, endMs)
   }
   return spans
 }
@@ -94,7 +98,7 @@ function standing(track: Track, { stopDistanceMm, stopAfterMs, sessionGapMs }: T
 
 function smoothed(spans: readonly TimelineSpan[]): TimelineSpan[] {
   const long: TimelineSpan[] = []
-  for (const span of joined(spans)) {
+  for (const span of spans) {
     const before = long.at(-1)
     const isShort = span.kind !== 'silent' && span.toMs - span.fromMs < SHORTEST_MS
     if (isShort && before !== undefined && before.kind !== 'silent') long[long.length - 1] = { ...before, toMs: span.toMs }
@@ -103,12 +107,15 @@ function smoothed(spans: readonly TimelineSpan[]): TimelineSpan[] {
   return long
 }
 
+/** Puts a stretch to the end; one of the same state makes the last one longer. */
+function add(spans: Growing[], kind: SpanKind, fromMs: number, toMs: number): void {
+  const last = spans.at(-1)
+  if (last?.kind === kind) last.toMs = toMs
+  else spans.push({ kind, fromMs, toMs })
+}
+
 function joined(spans: readonly TimelineSpan[]): TimelineSpan[] {
-  const whole: TimelineSpan[] = []
-  for (const span of spans) {
-    const before = whole.at(-1)
-    if (before?.kind === span.kind) whole[whole.length - 1] = { ...before, toMs: span.toMs }
-    else whole.push(span)
-  }
+  const whole: Growing[] = []
+  for (const { kind, fromMs, toMs } of spans) add(whole, kind, fromMs, toMs)
   return whole
 }

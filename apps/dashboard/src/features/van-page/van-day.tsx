@@ -7,6 +7,7 @@ import { useCallback, useMemo, useRef } from 'react'
 import { madridDay } from '../feed/madrid-day.ts'
 import { CLOCK } from '../feed/time-formats.ts'
 import { useTimes } from '../feed/use-times.ts'
+import type { OwnMap } from '../map/own-map.ts'
 import { Moment, Player } from '../playback/player.tsx'
 import { usePlayback } from '../playback/use-playback.ts'
 import card from '../shell/card.module.css'
@@ -39,7 +40,7 @@ export interface VanDayProps {
   readonly place: VanPagePlace
   readonly onPlace: (place: VanPagePlace) => void
   readonly theme: Theme
-  readonly mapStyleUrl: string | null
+  readonly ownMap: OwnMap
   readonly chosenEndMs: number | null
   readonly onWindow: (endMs: number | null) => void
 }
@@ -112,7 +113,7 @@ export function VanDay(props: VanDayProps) {
               atMs={atMs}
               kindAt={kindAt}
               theme={props.theme}
-              styleUrl={props.mapStyleUrl}
+              ownMap={props.ownMap}
               onFrame={frame}
             />
           </section>

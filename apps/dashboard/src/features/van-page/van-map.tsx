@@ -2,6 +2,7 @@
 
 import { useTranslations } from 'next-intl'
 import { type RefObject, useEffect, useMemo, useRef } from 'react'
+import type { OwnMap } from '../map/own-map.ts'
 import { placeAt, type Track } from '../playback/track-columns.ts'
 import { usePlaceMap } from '../playback/use-place-map.ts'
 import type { Theme } from '../shell/theme.ts'
@@ -19,7 +20,7 @@ export interface VanMapProps {
   readonly atMs: number
   readonly kindAt: (ms: number) => SpanKind
   readonly theme: Theme
-  readonly styleUrl: string | null
+  readonly ownMap: OwnMap
   /** Is given what draws a single frame while a day plays. */
   readonly onFrame: RefObject<((ms: number) => void) | null>
 }
@@ -27,8 +28,8 @@ export interface VanMapProps {
 /** The track of the day, where the van was, and the points that live results miss. */
 export default function VanMap(props: VanMapProps) {
   const t = useTranslations('map')
-  const { van, name, track, gapMs, points, atMs, kindAt, theme, styleUrl, onFrame } = props
-  const { container, map, status } = usePlaceMap(theme, styleUrl, () => undefined)
+  const { van, name, track, gapMs, points, atMs, kindAt, theme, ownMap, onFrame } = props
+  const { container, map, status } = usePlaceMap(theme, ownMap, () => undefined)
   const lines = useMemo(() => linesOf(track, gapMs), [track, gapMs])
   useEffect(() => map?.setLines('track', lines), [map, lines])
   useEffect(() => map?.setPoints(mapPoints(points)), [map, points])

@@ -3,6 +3,7 @@
 import type { VanDayView } from '@km0/contracts/van-day-panel'
 import { useTranslations } from 'next-intl'
 import { type ReactNode, useState } from 'react'
+import type { OwnMap } from '../map/own-map.ts'
 import { useOperator } from '../operator/use-operator.ts'
 import { usePlaceState } from '../playback/use-place-state.ts'
 import { EmptyState, LoadingRows } from '../shell/list-state.tsx'
@@ -25,7 +26,7 @@ export function VanPageApp(props: {
   readonly brand: ReactNode
   readonly theme: Theme
   readonly place: VanPagePlace
-  readonly mapStyleUrl: string | null
+  readonly ownMap: OwnMap
 }) {
   const t = useTranslations()
   const operator = useOperator()
@@ -63,7 +64,7 @@ export function VanPageApp(props: {
             place={place}
             onPlace={go}
             theme={theme}
-            mapStyleUrl={props.mapStyleUrl}
+            ownMap={props.ownMap}
             chosenEndMs={chosenEndMs}
             onWindow={chooseWindow}
           />
