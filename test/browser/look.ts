@@ -130,11 +130,11 @@ for (const picture of PICTURES) {
   }
   await page
     .locator('[data-status="ready"]')
-    .waitFor({ timeout: 20_000 })
+    .waitFor({ timeout: 90_000 })
     .catch(() => console.log(picture.name, 'the map was not ready'))
   await wait(2_500)
   await picture.act?.(page, source)
-  await page.screenshot({ path: join(folder, `${picture.name}.png`) })
+  await page.screenshot({ path: join(folder, `${picture.name}.png`), timeout: 90_000 })
   console.log(picture.name)
   await context.close()
   await panel.close()

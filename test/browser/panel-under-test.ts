@@ -8,7 +8,10 @@ import { type PanelExtension, type PanelServer, type PanelSignIn, startPanelServ
 import type { PanelSource } from '../../apps/dashboard/src/server/panel-source.ts'
 import { PanelState } from '../../apps/dashboard/src/server/panel-state.ts'
 import { readPlaces } from '../../apps/dashboard/src/server/places.ts'
+import { json, type Routes } from '../../apps/dashboard/src/server/rest.ts'
+import { keptSession } from '../../apps/dashboard/src/server/sign-in/session.ts'
 import { testSignIn } from '../../apps/dashboard/src/server/sign-in/sessions.testbench.ts'
+import { sessionView } from '../../apps/dashboard/src/server/sign-in/sign-in-rest.ts'
 
 export const DASHBOARD = join(import.meta.dirname, '../../apps/dashboard')
 export const LABELS = join(DASHBOARD, 'public/map/labels.geo.json')
@@ -41,7 +44,12 @@ export async function startPanelUnderTest(
   const state = new PanelState({ clock: given.clock ?? 'machine', placeOf })
   const nowMs = () => state.nowMs((given.nowMs ?? Date.now)())
   const nothing = async (van: string): Promise<RecentPointsView> => ({ van, nowMs: nowMs(), fromMs: nowMs(), points: [], truncated: false })
-  const map = new Map([
+  const session: Routes = new Map([
+    ['/api/session', { GET: (request, response) => json(response, 200, sessionView(keptSession(request), nowMs())) }],
+  ])
+  const routes: Routes = new Map([
+    // Of sign-in, a page asks for no more than this.
+    ...session,
     ...mapRoutes({ state, nowMs, recentPoints: given.recentPoints ?? nothing }),
     ...(given.tiles === undefined ? [] : ownTilesRoutes(given.tiles)),
   ])
@@ -53,7 +61,7 @@ export async function startPanelUnderTest(
     source,
     signIn: given.signIn ?? testSignIn(),
     metrics: new Registry(),
-    extensions: [{ routes: map }, ...(given.extensions ?? [])],
+    extensions: [{ routes }, ...(given.extensions ?? [])],
     tickMs: given.tickMs,
     batchMs: given.batchMs,
     ...(given.programs === undefined ? {} : { programs: given.programs }),

@@ -178,7 +178,7 @@ async function enteredView({ signIn, nowMs }: SignInRestOptions, { user, via, co
   }
 }
 
-function sessionView(session: Session | null, nowMs: number): SessionView {
+export function sessionView(session: Session | null, nowMs: number): SessionView {
   if (session === null) return { nowMs, session: null }
   const { id: _, ...view } = session
   return { nowMs, session: view }
