@@ -13,11 +13,11 @@ const publishers = Array.from({ length: Math.ceil(vans / VANS_PER_CONNECTION) },
 )
 let sent = 0
 
-/** A van on a circle of its own somewhere in the province, at about 11 m/s. */
+/** A van on a circle of its own in and around Girona, at about 11 m/s: a pixel a second at the bench's zoom. */
 function position(van: number, nowMs: number): string {
-  const turn = nowMs / 150_000 + van
-  const lat = 41.75 + ((van * 37) % 100) / 160 + 0.015 * Math.sin(turn)
-  const lon = 2.0 + ((van * 61) % 100) / 88 + 0.02 * Math.cos(turn)
+  const turn = nowMs / 40_000 + van
+  const lat = 41.955 + ((van * 37) % 100) / 2_000 + 0.004 * Math.sin(turn)
+  const lon = 2.76 + ((van * 61) % 100) / 830 + 0.0053 * Math.cos(turn)
   return `{"repartidor":"furgoneta-${van}","lat":${lat.toFixed(6)},"lon":${lon.toFixed(6)},"data_ms":${nowMs}}`
 }
 

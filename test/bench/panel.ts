@@ -49,7 +49,7 @@ async function openPanel(browser: Browser, url: string, cookies: Cookies): Promi
   const page = await context.newPage()
   page.on('pageerror', (error) => console.error('page error:', error.message))
   await probe(page)
-  await page.goto(`${url}?layers=singles`)
+  await page.goto(`${url}?layers=singles&map=12.60/41.98000/2.82000`)
   await page.locator('[data-status="ready"]').waitFor({ timeout: 60_000 })
   return page
 }

@@ -92,7 +92,9 @@ export class FleetDrawing {
   move(moves: readonly Move[], sentMs: number): void {
     this.#batches.push({ sentMs, moves })
     if (this.#batches.length > BATCHES_KEPT) this.#batches.shift()
-    this.#show(this.#motion.move(moves, performance.now(), this.#visibleKm()))
+    const { moving, seen } = this.#motion.move(moves, performance.now(), this.#visibleKm(), this.#pixelKm())
+    // Seen from afar a van moves less than a pixel a second: drawing the map for it ten times would only heat the machine.
+    if (moving || seen) this.#show(moving)
   }
 
   forgetMoves(): void {
@@ -220,6 +222,10 @@ export class FleetDrawing {
   /** A shorter step than this is not worth a glide. */
   #visibleKm(): number {
     if (this.#still.matches || document.visibilityState !== 'visible' || this.#count > GLIDING_VANS_MAX) return Number.POSITIVE_INFINITY
+    return this.#pixelKm()
+  }
+
+  #pixelKm(): number {
     const { lat } = this.#map.getCenter()
     return (EQUATOR_KM * Math.cos((lat * Math.PI) / 180)) / (TILE_PX * 2 ** this.#map.getZoom())
   }

@@ -102,7 +102,7 @@ describe('moves between two seconds', () => {
   test('put a marker where the van is, as what it is now', () => {
     const motion = new Motion()
     motion.setMarkers([{ ...marker('a', 2.8, 42, 100), icon: 'silent', level: 2, age: '4 min' }], 0, Number.POSITIVE_INFINITY)
-    motion.move([move('a', 2.9, 200, { doubtful: true })], 0, Number.POSITIVE_INFINITY)
+    motion.move([move('a', 2.9, 200, { doubtful: true })], 0, Number.POSITIVE_INFINITY, 0.1)
     expect(motion.frame(0).markers).toMatchObject([
       { lon: 2.9, icon: 'doubtful-moving', level: 0, age: '', headingDegrees: 90, eventMs: 200 },
     ])
@@ -111,8 +111,8 @@ describe('moves between two seconds', () => {
   test('never move a marker back: neither an older move does, nor markers of before', () => {
     const motion = new Motion()
     motion.setMarkers([marker('a', 2.8, 42, 100)], 0, Number.POSITIVE_INFINITY)
-    motion.move([move('a', 2.9, 200)], 0, Number.POSITIVE_INFINITY)
-    motion.move([move('a', 2.7, 150)], 0, Number.POSITIVE_INFINITY)
+    motion.move([move('a', 2.9, 200)], 0, Number.POSITIVE_INFINITY, 0.1)
+    motion.move([move('a', 2.7, 150)], 0, Number.POSITIVE_INFINITY, 0.1)
     motion.setMarkers([marker('a', 2.85, 42, 150)], 0, Number.POSITIVE_INFINITY)
     expect(motion.frame(0).markers[0]).toMatchObject({ lon: 2.9, eventMs: 200 })
     motion.setMarkers([marker('a', 2.95, 42, 300)], 0, Number.POSITIVE_INFINITY)
@@ -122,17 +122,28 @@ describe('moves between two seconds', () => {
   test('of a van that has no marker wait for the next second, and a new snapshot is taken at its word', () => {
     const motion = new Motion()
     motion.setMarkers([marker('a', 2.8, 42, 100)], 0, Number.POSITIVE_INFINITY)
-    motion.move([move('b', 2.9, 200), move('a', 2.9, 200)], 0, Number.POSITIVE_INFINITY)
+    motion.move([move('b', 2.9, 200), move('a', 2.9, 200)], 0, Number.POSITIVE_INFINITY, 0.1)
     expect(motion.frame(0).markers).toHaveLength(1)
     motion.forget()
     motion.setMarkers([marker('a', 2.1, 42, 50)], 0, Number.POSITIVE_INFINITY)
     expect(motion.frame(0).markers[0]?.lon).toBe(2.1)
   })
 
+  test('are worth a frame of their own when somebody would see them', () => {
+    const motion = new Motion()
+    const seen = (moves: readonly Move[]) => motion.move(moves, 0, Number.POSITIVE_INFINITY, 0.1).seen
+    motion.setMarkers([marker('a', 2.8, 42, 100)], 0, Number.POSITIVE_INFINITY)
+    // 41 m where a pixel is 100; then 830.
+    expect(seen([move('a', 2.8005, 200)])).toBe(false)
+    expect(seen([move('a', 2.8105, 300)])).toBe(true)
+    expect(seen([move('a', 2.8105, 400, { motion: 'stopped' })])).toBe(true)
+    expect(seen([move('a', 2.8105, 500, { motion: 'stopped' }), move('nobody', 2.9, 500)])).toBe(false)
+  })
+
   test('glide like any other step', () => {
     const motion = new Motion()
     motion.setMarkers([marker('a', 2.8, 42, 100)], 0, 0)
-    expect(motion.move([move('a', 2.801, 200)], 0, 0)).toBe(true)
+    expect(motion.move([move('a', 2.801, 200)], 0, 0, 0.01)).toEqual({ moving: true, seen: true })
     expect(motion.targets[0]?.lon).toBe(2.801)
     expect(motion.frame(0).markers[0]?.lon).toBe(2.8)
     expect(motion.frame(GLIDE_MS).markers[0]?.lon).toBe(2.801)

@@ -42,9 +42,13 @@ export class Motion {
     return moving
   }
 
-  /** The same for vans that have moved since. A van without a marker, and a point that is no news, change nothing. */
-  move(moves: readonly Move[], nowMs: number, visibleKm: number): boolean {
+  /**
+   * The same for vans that have moved since. A van without a marker, and a point that is no news, change nothing. `seen`: somebody would see it, by a
+   * step of half a pixel (`pixelKm`) or another image; the rest can wait for the next second.
+   */
+  move(moves: readonly Move[], nowMs: number, visibleKm: number, pixelKm: number): { readonly moving: boolean; readonly seen: boolean } {
     let moving = false
+    let seen = false
     for (const move of moves) {
       const place = this.#places.get(move.van)
       const old = place === undefined ? undefined : this.#markers[place]
@@ -53,8 +57,9 @@ export class Motion {
       const next = moved(old, move)
       this.#markers[place] = next
       if (this.#step(old, next, nowMs, visibleKm)) moving = true
+      seen ||= next.icon !== old.icon || next.level !== old.level || kilometres(old.lon, old.lat, next.lon, next.lat) >= pixelKm / 2
     }
-    return moving
+    return { moving, seen }
   }
 
   /** Whatever moves told counts no more: the markers that come next know it all. */

@@ -115,7 +115,8 @@ export class VanLayer implements CustomLayerInterface {
     gl.bindTexture(gl.TEXTURE_2D, atlas)
     if (this.#atlasStale) this.#loadAtlas(gl)
     gl.bindVertexArray(array)
-    if (this.#stale) {
+    const fresh = this.#stale
+    if (fresh) {
       gl.bindBuffer(gl.ARRAY_BUFFER, buffer)
       gl.bufferData(gl.ARRAY_BUFFER, this.#data.subarray(0, this.#count * FLOATS), gl.DYNAMIC_DRAW)
       this.#stale = false
@@ -132,7 +133,7 @@ export class VanLayer implements CustomLayerInterface {
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA)
     gl.drawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, this.#count)
     gl.bindVertexArray(null)
-    this.#onDrawn()
+    if (fresh) this.#onDrawn()
   }
 
   #loadAtlas(gl: WebGL2RenderingContext): void {
