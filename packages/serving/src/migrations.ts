@@ -12,6 +12,7 @@ import reprocessingVans from './sql/000011_reprocessing_vans.ts'
 import signIn from './sql/000012_sign_in.ts'
 import events from './sql/000013_events.ts'
 import dispatch from './sql/000014_dispatch.ts'
+import silenceWatch from './sql/000015_silence_watch.ts'
 
 export interface Migration {
   readonly number: number
@@ -35,4 +36,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 12, name: 'sign-in', sql: signIn },
   { number: 13, name: 'events', sql: events },
   { number: 14, name: 'dispatch', sql: dispatch },
+  { number: 15, name: 'watch of silences', sql: silenceWatch },
 ]
