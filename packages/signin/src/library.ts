@@ -16,7 +16,6 @@ export interface LibraryOptions {
   readonly secureCookies: boolean
   /** Told the token of a link that was made. */
   readonly onLink: (email: string, token: string) => void
-  readonly log: (level: string, message: string) => void
 }
 
 export type Library = Awaited<ReturnType<typeof openLibrary>>
@@ -36,7 +35,8 @@ export async function openLibrary(options: LibraryOptions) {
     secret: options.secret,
     database: store.libraryPool,
     telemetry: { enabled: false },
-    logger: { log: (level, message) => options.log(level, message) },
+    // It calls each wrong password an error; what is wrong with the store is thrown.
+    logger: { disabled: true },
     rateLimit: { enabled: false },
     user: {
       modelName: 'sign_in_user',

@@ -192,9 +192,6 @@ export class SignIn {
       secret: settings.secret ?? (await this.store.secret(randomBytes(SECRET_BYTES).toString('base64url'))),
       store: this.store,
       onLink: (email, token) => this.#links.set(email, token),
-      log: (level, message) => {
-        if (level === 'error') this.#options.onError?.(new Error(message))
-      },
     })
   }
 }
