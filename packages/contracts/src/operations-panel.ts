@@ -42,6 +42,8 @@ export interface OtherDelay {
 
 /** How late positions arrived. */
 export interface LatenessView {
+  /** `day`: measured over the lake. `start`: without one, what the bridges have counted since they began. */
+  readonly since: 'day' | 'start'
   /** By hour of arrival, `[fromMs, toMs)`. */
   readonly fromMs: number
   readonly toMs: number

@@ -105,6 +105,7 @@ function Measured({ lateness }: { readonly lateness: LatenessView }) {
         </tbody>
       </table>
       <p className={styles.quiet}>
+        {lateness.since === 'start' && `${t('sinceStart')} `}
         {t('span', {
           points: format.number(lateness.points),
           span: format.dateTimeRange(new Date(lateness.fromMs), new Date(lateness.toMs), DAY_AND_CLOCK),

@@ -10,6 +10,7 @@ const partition = (more: Partial<PartitionView> = {}): PartitionView => ({
   ...{ checkpointAgeMs: 5_000, checkpointBytes: 10, ...more },
 })
 const lateness: LatenessView = {
+  since: 'day',
   ...{ fromMs: 0, toMs: 1, measuredAtMs: 1, points: 9, p50Ms: 1, p95Ms: 1, p99Ms: 1, p999Ms: 1 },
   set: { delayMs: 45_000, share: 0.991 },
   others: [

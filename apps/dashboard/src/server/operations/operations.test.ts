@@ -1,7 +1,7 @@
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { CHECKPOINTS_LOCAL, LATENESS_STEPS_MS, latenessStep, type PartitionFeed } from '@km0/contracts'
-import { Gauge, Health, Registry, serveOperations } from '@km0/runtime'
+import { Gauge, Health, Histogram, Registry, serveOperations } from '@km0/runtime'
 import type { StoredLatenessHour } from '@km0/serving'
 import { afterEach, describe, expect, test } from 'vitest'
 import { latenessOf, type OperationsFacts, prepareOperations } from './prepare-operations.ts'
@@ -79,6 +79,26 @@ describe('how late positions come', () => {
       ],
     })
   })
+})
+
+test('without a lake: what the bridges have counted since they began', () => {
+  const bucket = (le: number | string, count: number) => [{ le, partition: '0' }, count] as [object, number]
+  const metrics = {
+    km0_bridge_lateness_seconds_bucket: [bucket(1, 900), bucket(45, 990), bucket(60, 995), bucket('+Inf', 1_000)],
+    process_start_time_seconds: [[{}, (NOW - HOUR) / 1_000]] as [object, number][],
+  }
+  const late = {
+    km0_stream_late_total: [
+      [{ reason: 'tard' }, 1],
+      [{ reason: 'parcial' }, 4],
+    ] as [object, number][],
+  }
+  const { lateness } = prepareOperations(facts({ programs: [programOf('bridge', metrics), programOf('stream', late)] }))
+  expect(lateness).toMatchObject({
+    ...{ since: 'start', fromMs: NOW - HOUR, toMs: NOW, points: 1_000, p50Ms: 1_000, p99Ms: 45_000, p999Ms: null },
+    ...{ set: { delayMs: 45_000, share: 0.99 }, lateShare: 0.001, partlyLateShare: 0.004 },
+  })
+  expect(prepareOperations(facts({ programs: [programOf('stream', late)] })).lateness).toBeNull()
 })
 
 describe('partitions', () => {
@@ -182,6 +202,7 @@ describe('facts of programs', () => {
     const [health, metrics] = [new Health(), new Registry()]
     health.register('x', () => ({ status: 'degraded', detail: 'why' }))
     new Gauge({ name: 'km0_a', help: 'a', labelNames: ['partition'], registers: [metrics] }).set({ partition: 3 }, 7)
+    new Histogram({ name: 'km0_h', help: 'h', buckets: [5], registers: [metrics] }).observe(3)
     new Gauge({ name: 'km0_nan', help: 'a', registers: [metrics] }).set(Number.NaN)
     const program = await serveOperations({ host: '127.0.0.1', port: 0, health, metrics })
     const [hangs, nonsense] = [createServer(() => undefined), createServer((_request, response) => response.end('<html>'))]
@@ -206,6 +227,7 @@ describe('facts of programs', () => {
     expect(runs?.health).toEqual({ status: 'degraded', parts: { x: { status: 'degraded', detail: 'why' } } })
     expect(runs?.metrics.get('km0_a')).toEqual([{ labels: { partition: 3 }, value: 7 }])
     expect(runs?.metrics.get('km0_nan')).toEqual([])
+    expect(runs?.metrics.get('km0_h_bucket')).toContainEqual({ labels: { le: 5 }, value: 1 })
     expect(others.map(({ health: said, metrics: told }) => [said, told.size])).toEqual([
       [null, 0],
       [null, 0],

@@ -15,6 +15,7 @@ import {
 } from '@km0/contracts'
 import type { StoredLatenessHour } from '@km0/serving'
 import type { SourceHealth } from '../panel-source.ts'
+import { latenessSinceStart } from './lateness-since-start.ts'
 import type { ProgramFacts, Sample } from './program-facts.ts'
 import type { ProgressBook } from './progress-book.ts'
 
@@ -39,14 +40,16 @@ const RANK: Readonly<Record<ServiceStatus, number>> = { silent: 3, down: 2, degr
 const DELAYS_MS = [10_000, 15_000, 20_000, 30_000, 45_000, 60_000, 90_000, 120_000, 180_000, 240_000]
 
 export function prepareOperations(facts: OperationsFacts): OperationsView {
-  const lateness = latenessOf(facts.hours, delayOf(facts.feed.partitions))
+  const delayMs = delayOf(facts.feed.partitions)
+  const ofDay = latenessOf(facts.hours, delayMs)
+  const sinceStart = ofDay === null ? latenessSinceStart(facts.programs, facts.nowMs) : null
   return {
     nowMs: facts.nowMs,
     platformNowMs: facts.platformNowMs,
     services: [ownService(facts.own), ...facts.programs.map(serviceOf)],
     partitions: facts.feed.partitions.map((partition) => partitionOf(partition, facts)),
-    lateness,
-    refused: lateness === null ? refusedSinceStart(facts.programs) : { since: 'day', rows: refusedOf(facts.hours) },
+    lateness: ofDay ?? (sinceStart === null ? null : latenessOf([sinceStart], delayMs, 'start')),
+    refused: ofDay === null ? refusedSinceStart(facts.programs) : { since: 'day', rows: refusedOf(facts.hours) },
     ledger: ledgerOf(facts.runs),
     checkpoints: checkpointsOf(facts.programs),
   }
@@ -118,7 +121,11 @@ function delayOf(partitions: readonly PartitionFeed[]): number | null {
   return delays.length === 0 ? null : Math.max(...delays)
 }
 
-export function latenessOf(hours: readonly StoredLatenessHour[], delayMs: number | null): LatenessView | null {
+export function latenessOf(
+  hours: readonly StoredLatenessHour[],
+  delayMs: number | null,
+  since: LatenessView['since'] = 'day',
+): LatenessView | null {
   const [first, last] = [hours[0], hours.at(-1)]
   const points = hours.reduce((sum, hour) => sum + hour.points, 0)
   if (first === undefined || last === undefined || points === 0) return null
@@ -128,8 +135,9 @@ export function latenessOf(hours: readonly StoredLatenessHour[], delayMs: number
   const below = DELAYS_MS.filter((ms) => delayMs !== null && ms < delayMs).slice(-1)
   const above = DELAYS_MS.filter((ms) => delayMs === null || ms > delayMs).slice(0, 2)
   return {
+    since,
     fromMs: first.hourMs,
-    toMs: Math.min(last.hourMs + 3_600_000, last.measuredAtMs),
+    toMs: since === 'start' ? last.measuredAtMs : Math.min(last.hourMs + 3_600_000, last.measuredAtMs),
     measuredAtMs: Math.max(...hours.map(({ measuredAtMs }) => measuredAtMs)),
     points,
     p50Ms: latenessQuantile(counts, 0.5),

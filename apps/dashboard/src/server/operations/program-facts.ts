@@ -13,7 +13,12 @@ const families = z.array(
   z.object({
     name: z.string(),
     values: z.array(
-      z.object({ labels: z.record(z.string(), z.union([z.string(), z.number()])).default({}), value: z.number().nullable() }),
+      z.object({
+        labels: z.record(z.string(), z.union([z.string(), z.number()])).default({}),
+        value: z.number().nullable(),
+        /** Which series of a histogram. */
+        metricName: z.string().optional(),
+      }),
     ),
   }),
 )
@@ -27,6 +32,7 @@ export interface Sample {
 export interface ProgramFacts {
   readonly name: string
   readonly health: z.infer<typeof healthReport> | null
+  /** By name of the series: of a histogram `…_bucket`, `…_sum`, `…_count`. */
   readonly metrics: ReadonlyMap<string, readonly Sample[]>
 }
 
@@ -52,12 +58,19 @@ export class ProgramFactsReader {
 
 async function readOne(name: string, healthUrl: string): Promise<ProgramFacts> {
   const [health, metrics] = await Promise.all([readJson(healthUrl, healthReport), readJson(new URL('/metrics.json', healthUrl), families)])
-  return { name, health, metrics: new Map((metrics ?? []).map((family) => [family.name, samplesOf(family.values)])) }
+  return { name, health, metrics: seriesOf(metrics ?? []) }
 }
 
-/** Numbers that are none (NaN before a first value) are left out. */
-function samplesOf(values: z.infer<typeof families>[number]['values']): Sample[] {
-  return values.flatMap(({ labels, value }) => (value === null || Number.isNaN(value) ? [] : [{ labels, value }]))
+/** Numbers that are none (NaN before a first value, null in JSON) are left out. */
+function seriesOf(told: z.infer<typeof families>): Map<string, Sample[]> {
+  const series = new Map<string, Sample[]>()
+  for (const { name, values } of told) {
+    series.set(name, [])
+    for (const { labels, value, metricName = name } of values) {
+      if (value !== null) series.set(metricName, [...(series.get(metricName) ?? []), { labels, value }])
+    }
+  }
+  return series
 }
 
 async function readJson<Schema extends z.ZodType>(url: string | URL, schema: Schema): Promise<z.infer<Schema> | null> {
