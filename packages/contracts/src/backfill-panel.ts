@@ -17,6 +17,8 @@ export interface BackfillProposals {
   readonly waiting: { readonly hours: number; readonly untilMs: number } | null
   /** Rows of the lake to read for all of them, about. */
   readonly rowsToRead: number
+  /** How long all of them take, by the rate of the newest large runs. */
+  readonly expectedMs: number
 }
 
 /** GET /api/backfills */

@@ -78,6 +78,7 @@ export const days: Parameters<typeof daysRoutes>[0] = {
 export const backfills: Parameters<typeof backfillsRoutes>[0] = {
   backfills: {
     list: async () => [],
+    pastRate: async () => null,
     publications: async () => [],
     read: async () => null,
     progress: async () => null,

@@ -23,6 +23,11 @@ export function ProposalsCard({ dirty, onAsk }: { readonly dirty: BackfillPropos
         <span className={card.aside}>{dirty.points > 0 && t('dirtyPoints', { count: dirty.points })}</span>
       </header>
       {shown.length === 0 && dirty.waiting === null && <EmptyState kind="ok" title={t('cleanTitle')} hint={t('clean')} />}
+      {shown.length > 0 && (
+        <p className={styles.more}>
+          {t('dirtyCost', { rows: dirty.rowsToRead, seconds: Math.max(1, Math.round(dirty.expectedMs / 1000)) })}
+        </p>
+      )}
       <ul className={styles.rows}>
         {shown.map(({ request, points }) => (
           <li key={`${request.fromMs}|${request.toMs}|${request.owners?.join()}`}>

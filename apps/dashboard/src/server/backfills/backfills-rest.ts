@@ -34,7 +34,7 @@ export const cancelBody = z.strictObject({ id })
 export interface BackfillsRestOptions {
   readonly backfills: Pick<
     Backfills,
-    'list' | 'publications' | 'read' | 'progress' | 'readLog' | 'difference' | 'publish' | 'rollBack' | 'cancel'
+    'list' | 'publications' | 'read' | 'progress' | 'pastRate' | 'readLog' | 'difference' | 'publish' | 'rollBack' | 'cancel'
   >
   readonly serving: Pick<Serving, 'readDirtyPlan' | 'readMissingPoints'>
   readonly nights: Pick<NightRuns, 'list'>
@@ -141,7 +141,11 @@ function preview({ queue }: BackfillsRestOptions): Handler {
   }
 }
 
-async function proposals({ serving, rules, nowMs }: BackfillsRestOptions): Promise<BackfillProposals> {
+/** Points a second while no large run has told, and what each backfill costs besides. */
+const FIRST_RATE = 400_000
+const EACH_MS = 500
+
+async function proposals({ backfills, serving, rules, nowMs }: BackfillsRestOptions): Promise<BackfillProposals> {
   const plan = await serving.readDirtyPlan(EVERYTHING, {
     fromMs: nowMs() - DIRTY_DAYS * DAY_MS,
     toMs: nowMs() + DAY_MS,
@@ -156,6 +160,7 @@ async function proposals({ serving, rules, nowMs }: BackfillsRestOptions): Promi
     points: plan.points,
     waiting: plan.waiting,
     rowsToRead: plan.rowsToRead,
+    expectedMs: Math.round(plan.pieces.length * EACH_MS + (1_000 * plan.rowsToRead) / ((await backfills.pastRate()) ?? FIRST_RATE)),
   }
 }
 
