@@ -102,7 +102,7 @@ async function measure(store: Backfills, queue: QueueClient, batch: BatchProcess
     compute_and_store_seconds: seconds(readyMs - plannedMs),
     publish_seconds: seconds(endMs - readyMs),
     cpu_seconds: cpuSeconds,
-    peak_rss_mb: peakMb,
+    peak_mb: peakMb,
     records: view?.points,
     rows: view?.rows,
   }

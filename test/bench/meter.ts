@@ -25,7 +25,8 @@ export class Meter {
         const known = this.#ticks.get(pid)
         // What a process that was started during the run did before it was first seen is part of it.
         this.#ticks.set(pid, { first: known?.first ?? (isFirst ? ticks : 0), last: ticks })
-        sumKb += Number(/VmRSS:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0)
+        // Pages that processes share are counted once: each has its part of them.
+        sumKb += Number(/^Pss:\s+(\d+)/m.exec(readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8'))?.[1] ?? 0)
       } catch {
         // It has ended meanwhile.
       }

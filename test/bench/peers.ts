@@ -26,7 +26,7 @@ interface Line {
   readonly peak_rss_mb: number
 }
 
-/** The same day to result rows by us and by the peers that are there, in turns, so that the machine's moods meet all. Prints a table. */
+/** The same day to result rows by us and by the peers that are there, in turns, so that the machine's moods meet all. Prints each turn, and a table. */
 export async function besidePeers(dayFile: string, rounds: number): Promise<void> {
   const services = await startServices({ postgres: true })
   try {
@@ -62,6 +62,7 @@ function run({ name, command: [program = '', ...options] }: Program): Line {
   })
   const text = stdout.split('\n').findLast((line) => line.startsWith('{'))
   if (status !== 0 || text === undefined) throw new Error(`${name} ended with ${status}: ${stderr.slice(-2_000)}`)
+  console.log(text)
   return JSON.parse(text) as Line
 }
 
