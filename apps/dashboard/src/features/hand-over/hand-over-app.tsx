@@ -66,7 +66,7 @@ export function HandOverApp(props: { readonly brand: ReactNode; readonly theme: 
             {t('since')}{' '}
             <input
               type="time"
-              value={since ?? (view === null ? '' : format.dateTime(view.fromMs, CLOCK))}
+              value={since ?? (view === null ? '' : format.dateTime(view.fromMs, CLOCK).slice(0, 5))}
               onChange={(event) => choose(event.target.value)}
             />
           </label>
