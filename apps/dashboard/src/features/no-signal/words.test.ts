@@ -24,18 +24,16 @@ const NOW = Date.UTC(2026, 10, 30, 11)
 const MIN = 60_000
 /** Messages that are missing, or whose places nobody fills. */
 const errors: string[] = []
-const render = (locale: string, node: unknown) => {
+const render = (locale: string, node: ReturnType<typeof h>) => {
   const messages = JSON.parse(readFileSync(new URL(`../../../messages/${locale}.json`, import.meta.url), 'utf8'))
-  const html = renderToString(
-    h(NextIntlClientProvider, {
-      locale,
-      messages,
-      timeZone: 'Europe/Madrid',
-      now: new Date(NOW),
-      onError: (e: Error) => errors.push(e.message),
-      children: node as never,
-    }),
-  )
+  const given = {
+    locale,
+    messages,
+    timeZone: 'Europe/Madrid',
+    now: new Date(NOW),
+    onError: (error: Error) => void errors.push(error.message),
+  }
+  const html = renderToString(h(NextIntlClientProvider, given as never, node))
   return html
     .replace(/<style.*?<\/style>/g, '')
     .replace(/<svg.*?<\/svg>/g, '')
