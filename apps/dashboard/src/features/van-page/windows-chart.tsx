@@ -3,8 +3,8 @@
 import 'uplot/dist/uPlot.min.css'
 import type { VanDayView } from '@km0/contracts/van-day-panel'
 import { useTranslations } from 'next-intl'
-import { useEffect, useRef } from 'react'
-import uPlot from 'uplot'
+import { useEffect, useRef, useState } from 'react'
+import type uPlot from 'uplot'
 import { CLOCK } from '../feed/time-formats.ts'
 import { useTimes } from '../feed/use-times.ts'
 import { hoursOfDay } from '../playback/instants.ts'
@@ -15,6 +15,19 @@ import styles from './van-page.module.css'
 const HEIGHT_PX = 148
 /** Room for a label of an hour. */
 const LABEL_PX = 46
+
+/**
+ * Loads the library. It asks for the number format of the browser's language as it is loaded, and a browser on a Linux without locale calls that
+ * `en-US@posix`, which no format knows: the page's language is said instead.
+ */
+async function loadChart(): Promise<typeof uPlot> {
+  try {
+    new Intl.NumberFormat(navigator.language)
+  } catch {
+    Object.defineProperty(navigator, 'language', { value: document.documentElement.lang, configurable: true })
+  }
+  return (await import('uplot')).default
+}
 
 export interface WindowsChartProps {
   readonly day: VanDayView['day']
@@ -30,17 +43,29 @@ export default function WindowsChart(props: WindowsChartProps) {
   const format = useTimes()
   const box = useRef<HTMLDivElement>(null)
   const chart = useRef<uPlot | null>(null)
+  const [Chart, setChart] = useState<typeof uPlot | null>(null)
   const latest = useRef(props)
   latest.current = props
   const { day, series, theme, atMs } = props
   const clock = useRef((ms: number) => format.dateTime(ms, CLOCK))
   clock.current = (ms) => format.dateTime(ms, CLOCK)
 
+  useEffect(() => {
+    let isHere = true
+    loadChart().then(
+      (loaded) => isHere && setChart(() => loaded),
+      // The windows that are open stand below it, and the moment's window has a button.
+      (error: unknown) => console.error(error),
+    )
+    return () => {
+      isHere = false
+    }
+  }, [])
   // biome-ignore lint/correctness/useExhaustiveDependencies: another theme is another chart; its data comes below
   useEffect(() => {
     const element = box.current
-    if (element === null) return
-    const made = new uPlot(optionsOf(element.clientWidth, latest, clock), [[], [], []], element)
+    if (element === null || Chart === null) return
+    const made = new Chart(optionsOf(element.clientWidth, latest, clock), [[], [], []], element)
     chart.current = made
     const watcher = new ResizeObserver(() => made.setSize({ width: element.clientWidth, height: HEIGHT_PX }))
     watcher.observe(element)
@@ -49,11 +74,11 @@ export default function WindowsChart(props: WindowsChartProps) {
       chart.current = null
       made.destroy()
     }
-  }, [theme, day.startMs])
+  }, [Chart, theme, day.startMs])
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new chart needs its data too
   useEffect(() => {
     chart.current?.setData([series.endMs.map((ms) => ms / 1_000), [...series.closed], [...series.open]])
-  }, [series, theme, day.startMs])
+  }, [Chart, series, theme, day.startMs])
   // biome-ignore lint/correctness/useExhaustiveDependencies: the line of the moment moves with it
   useEffect(() => chart.current?.redraw(false), [atMs])
 
