@@ -5,7 +5,7 @@ import type { ProbeVerdict } from './self-probe.ts'
 /** A start, a reconnect or a restart of Kafka may take so long without being a fault. */
 export const GRACE_MS = 30_000
 /** A batch that Kafka has not answered for so long: it hangs, although no attempt has failed yet. */
-export const NO_ANSWER_MS = 10_000
+const NO_ANSWER_MS = 10_000
 /** Settling and draining explain heartbeats that are held back; longer is an alarm. */
 export const HEARTBEAT_ALARM_MS = 170_000
 

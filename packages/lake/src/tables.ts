@@ -106,8 +106,14 @@ export function offsetsTable(table: LakeTable, partition: number): string {
   return `offsets_${table.name}_${partition}`
 }
 
+/** A partition of a table. */
+export interface LakePlace {
+  readonly table: LakeTable
+  readonly partition: number
+}
+
 /** Whose offset a table of that name holds; null for another table. */
-export function tableOfOffsets(name: string): { readonly table: LakeTable; readonly partition: number } | null {
+export function tableOfOffsets(name: string): LakePlace | null {
   for (const table of LAKE_TABLES) {
     const partition = Number(/_(\d+)$/.exec(name)?.[1])
     if (name === offsetsTable(table, partition)) return { table, partition }
@@ -115,7 +121,7 @@ export function tableOfOffsets(name: string): { readonly table: LakeTable; reado
   return null
 }
 
-/** A partition of a table as a text. */
+/** As a text. */
 export function placeOf(table: LakeTable, partition: number): string {
   return `${table.name}/${partition}`
 }

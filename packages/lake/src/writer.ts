@@ -2,7 +2,7 @@ import { isConflict, isUnavailable, LakeFencedError } from './errors.ts'
 import { identifier, LAKE, type Lake, type LakeConnection, literal } from './lake.ts'
 import { ensureOffset, migrate } from './schema.ts'
 import { Staging } from './staging.ts'
-import { type LakeRow, type LakeTable, offsetsTable, placeOf, tableOfOffsets } from './tables.ts'
+import { type LakePlace, type LakeRow, type LakeTable, offsetsTable, placeOf, tableOfOffsets } from './tables.ts'
 
 /** What one partition of a topic brought since the last append. */
 export interface LakeBatch {
@@ -64,7 +64,7 @@ export class LakeWriter {
     return this.#inTurn(async () => {
       const connection = await this.#open()
       await ensureOffset(connection, table, partition, this.#epochOf(table))
-      return this.#storedOffset(connection, table, partition)
+      return (await this.#storedOffsets(connection, [{ table, partition }])).get(placeOf(table, partition)) ?? 0
     })
   }
 
@@ -75,16 +75,10 @@ export class LakeWriter {
       const stored = await connection.all<{ name: string }>(
         `SELECT table_name AS name FROM duckdb_tables() WHERE database_name = ${literal(LAKE)}`,
       )
-      const looks = stored.flatMap(({ name }) => {
-        const known = tableOfOffsets(name)
-        if (known === null) return []
-        const { table, partition } = known
-        const place = literal(placeOf(table, partition))
-        return `SELECT ${place} AS place, next_offset::DOUBLE AS next FROM ${LAKE}.${identifier(name)} WHERE epoch = ${this.#epochOf(table)}`
-      })
-      if (looks.length === 0) return new Map()
-      const rows = await connection.all<{ place: string; next: number }>(looks.join(' UNION ALL '))
-      return new Map(rows.map(({ place, next }) => [place, next]))
+      return this.#storedOffsets(
+        connection,
+        stored.flatMap(({ name }) => tableOfOffsets(name) ?? []),
+      )
     })
   }
 
@@ -132,8 +126,9 @@ export class LakeWriter {
   /** Whether every batch is in the lake already. Throws LakeFencedError when a partition stands anywhere else than before or after it. */
   async #isStored(connection: LakeConnection, batches: readonly LakeBatch[]): Promise<boolean> {
     let stored = 0
+    const offsets = await this.#storedOffsets(connection, batches)
     for (const { table, partition, fromOffset, nextOffset } of batches) {
-      const offset = await this.#storedOffset(connection, table, partition)
+      const offset = offsets.get(placeOf(table, partition)) ?? 0
       if (offset === nextOffset && nextOffset !== fromOffset) stored += 1
       else if (offset !== fromOffset) throw fenced(table, partition, fromOffset, offset)
     }
@@ -169,11 +164,15 @@ export class LakeWriter {
     return staging
   }
 
-  async #storedOffset(connection: LakeConnection, table: LakeTable, partition: number): Promise<number> {
-    const rows = await connection.all<{ next_offset: number }>(
-      `SELECT next_offset::DOUBLE AS next_offset FROM ${LAKE}.${identifier(offsetsTable(table, partition))} WHERE epoch = ${this.#epochOf(table)}`,
-    )
-    return rows[0]?.next_offset ?? 0
+  /** By place, in one statement: one for each partition takes seconds on a busy machine. What has no offset in this epoch is left out. */
+  async #storedOffsets(connection: LakeConnection, places: readonly LakePlace[]): Promise<ReadonlyMap<string, number>> {
+    if (places.length === 0) return new Map()
+    const looks = places.map(({ table, partition }) => {
+      const name = identifier(offsetsTable(table, partition))
+      return `SELECT ${literal(placeOf(table, partition))} AS place, next_offset::DOUBLE AS next FROM ${LAKE}.${name} WHERE epoch = ${this.#epochOf(table)}`
+    })
+    const rows = await connection.all<{ place: string; next: number }>(looks.join(' UNION ALL '))
+    return new Map(rows.map(({ place, next }) => [place, next]))
   }
 
   async #open(): Promise<LakeConnection> {
