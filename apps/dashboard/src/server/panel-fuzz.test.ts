@@ -1,11 +1,13 @@
 import { connect as connectTcp } from 'node:net'
+import { DEFAULT_DISPATCH_LIMITS } from '@km0/contracts'
 import { Registry } from '@km0/runtime'
 import fc from 'fast-check'
 import { io } from 'socket.io-client'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { backfillsRoutes } from './backfills/backfills-rest.ts'
 import { daysRoutes } from './days/days-rest.ts'
-import { backfills, days, NOW, StillSource, stock } from './panel-fuzz.testbench.ts'
+import { dispatchExtension } from './dispatch/dispatch-extension.ts'
+import { backfills, days, dispatch, NOW, StillSource, stock } from './panel-fuzz.testbench.ts'
 import { type PanelServer, startPanelServer } from './panel-server.ts'
 import { PanelState } from './panel-state.ts'
 import { testSignIn } from './sign-in/sessions.testbench.ts'
@@ -16,6 +18,14 @@ const RUNS = { numRuns: 60, seed: 20260914 }
 const PATHS = [
   ...['/api/panel', '/api/trail', '/api/trail?van=furgoneta-1', '/api/session', '/api/acknowledgements', '/api/health', '/api/outages'],
   ...['/api/stock', '/api/stock/history?product=p&market=m', '/api/stock/acknowledgements'],
+  ...[
+    '/api/register',
+    '/api/register.csv?kind=vans',
+    '/api/register/van',
+    '/api/handover?from=12:00',
+    '/api/distances/totals',
+    '/api/mutes',
+  ],
   ...['/api/days', '/api/days?days=31&last=2026-03-29', '/api/days.csv', '/api/days/van?van=furgoneta-1&day=2026-09-14', '/api/backfills'],
   ...['/api/backfills/one?id=1', '/api/backfills/difference?id=1', '/api/backfills/track?id=1&van=v&fromMs=0&toMs=9'],
   ...['/api/backfills/preview', '/api/backfills/publish', '/api/backfills/rollback', '/api/backfills/cancel'],
@@ -25,6 +35,7 @@ const PATHS = [
 const COMMANDS = [
   ...['/api/acknowledgements', '/api/stock/acknowledgements', '/api/backfills', '/api/backfills/preview'],
   ...['/api/backfills/publish', '/api/backfills/rollback', '/api/backfills/cancel'],
+  ...['/api/register/van', '/api/register/preview', '/api/register/import', '/api/mutes', '/api/mutes/lift'],
 ]
 /** No more answers are waited for. */
 const QUIET_MS = 150
@@ -89,15 +100,23 @@ async function works(): Promise<void> {
 beforeAll(async () => {
   process.on('unhandledRejection', onRejection)
   source = new StillSource()
+  const state = new PanelState({ clock: 'machine', placeOf: () => null })
   panel = await startPanelServer({
     signIn: testSignIn(),
     host: '127.0.0.1',
     port: 0,
     allowedNames: [],
-    state: new PanelState({ clock: 'machine', placeOf: () => null }),
+    state,
     source,
     metrics: new Registry(),
     extensions: [
+      dispatchExtension({
+        store: dispatch,
+        state,
+        limits: DEFAULT_DISPATCH_LIMITS,
+        nowMs: () => NOW,
+        onTrouble: (error) => errors.push(error),
+      }),
       stockExtension(stock as unknown as Parameters<typeof stockExtension>[0], (error) => errors.push(error)),
       { routes: daysRoutes(days) },
       { routes: backfillsRoutes(backfills) },

@@ -2,6 +2,7 @@ import { type AcknowledgementView, DEFAULT_POSITIONS_SETTINGS } from '@km0/contr
 import { BackfillRefusedError } from '@km0/serving'
 import type { backfillsRoutes } from './backfills/backfills-rest.ts'
 import type { daysRoutes } from './days/days-rest.ts'
+import type { DispatchOptions } from './dispatch/dispatch-extension.ts'
 import type { PanelEvent } from './panel-events.ts'
 import type { PanelSource } from './panel-source.ts'
 
@@ -51,6 +52,22 @@ export class StillSource implements PanelSource {
 /** As PostgreSQL does: text with a NUL is an error. */
 function storable(...texts: readonly string[]): void {
   for (const one of texts) if (one.includes('\u0000')) throw new Error('invalid byte sequence for encoding "UTF8": 0x00')
+}
+const NO_REGISTER = { depots: [], markets: [], shifts: [] }
+export const dispatch: DispatchOptions['store'] = {
+  read: async () => ({ ...NO_REGISTER, registered: [], mutes: [], episodes: [], usual: null }),
+  readRegister: async () => ({ ...NO_REGISTER, vans: [] }),
+  tryImport: async () => ({ problems: [] }),
+  importCsv: async () => ({ problems: [] }),
+  putVan: async ({ van, name, plate, depotId }) => storable(van, name, plate ?? '', depotId ?? ''),
+  mute: async (_scope, { subject, note }) => {
+    storable(subject, note)
+    return 1
+  },
+  unmute: async () => false,
+  readHandOver: async () => ({ changes: [], more: false }),
+  readTravelTotals: async () => [],
+  computeUsual: async () => false,
 }
 export const stock = {
   read: async () => ({ thresholds: [], episodes: [], low: [], acknowledgements: [] }),

@@ -42,6 +42,18 @@ describe('vans in CSV', () => {
     ])
   })
 
+  it('hold no control characters', () => {
+    expect(
+      problems(readVans('van,name,plate\na,A\u0000,\nb,B,\u0007\n')).map(({ line, problem }) => [
+        line,
+        problem.includes('has control characters'),
+      ]),
+    ).toEqual([
+      [2, true],
+      [3, true],
+    ])
+  })
+
   it('end their service on the day they begin it, or later', () => {
     const csv = 'van,in_service_from,in_service_to\na,2026-05-02,2026-05-01\nb,2026-05-02,2026-05-02\n'
     expect(problems(readVans(csv))).toEqual([{ line: 2, problem: 'in_service_to "2026-05-01" is before in_service_from' }])

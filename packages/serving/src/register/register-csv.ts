@@ -3,7 +3,13 @@ import { z } from 'zod'
 import { type CsvRows, readRows } from './csv-rows.ts'
 import { zoneText } from './zone.ts'
 
-const text = (most: number) => z.string().max(most, `is longer than ${most} characters`)
+/** PostgreSQL takes no NUL, and nobody types the others. */
+const hasControl = (value: string) => [...value].some((character) => character < ' ')
+const text = (most: number) =>
+  z
+    .string()
+    .max(most, `is longer than ${most} characters`)
+    .refine((value) => !hasControl(value), 'has control characters')
 const name = z.string().refine(isName, 'is not 1 to 64 characters without control characters')
 const optional = <Schema extends z.ZodType>(schema: Schema) => z.union([z.literal('').transform(() => null), schema])
 const coordinate = (most: number) =>
@@ -36,12 +42,15 @@ const depotColumns = {
   name: text(100).min(1, 'is empty'),
   lat: coordinate(90),
   lon: coordinate(180),
-  markets: z.string().transform((list) =>
-    list
-      .split(';')
-      .map((market) => market.trim())
-      .filter((market) => market !== ''),
-  ),
+  markets: z
+    .string()
+    .refine((list) => !hasControl(list), 'has control characters')
+    .transform((list) =>
+      list
+        .split(';')
+        .map((market) => market.trim())
+        .filter((market) => market !== ''),
+    ),
   shift_start: optional(clock),
   shift_end: optional(clock),
 }

@@ -164,6 +164,7 @@ describe('the register over REST', () => {
     [{ inServiceTo: '2026-02-30' }, /does not fit/],
     [{ depotId: 'nowhere' }, /cannot be stored/],
     [{ name: '' }, /does not fit/],
+    [{ name: 'a\u0000' }, /does not fit/],
     [{ colour: 'red' }, /does not fit/],
   ])('refuses %j', async (over, expected) => {
     const { status, body } = await post('/api/register/van', { ...van, ...over })

@@ -21,10 +21,17 @@ const date = z
   .string()
   .refine((text) => madridDateMs(text) !== null, 'is not a date YYYY-MM-DD')
   .nullable()
+/** The store takes no NUL, and a name is one line. */
+const line = (most: number) =>
+  z
+    .string()
+    .trim()
+    .max(most)
+    .refine((text) => ![...text].some((character) => character < ' '), 'no control characters')
 export const vanBody = z.strictObject({
   van: z.string().refine(isName, 'is no name of a van'),
-  name: z.string().trim().min(1).max(100),
-  plate: z.string().trim().max(20).nullable(),
+  name: line(100).min(1),
+  plate: line(20).nullable(),
   depotId: z.string().refine(isName, 'is no depot').nullable(),
   /** First and last day in service, of Europe/Madrid. */
   inServiceFrom: date,
