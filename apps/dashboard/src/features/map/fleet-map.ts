@@ -203,7 +203,14 @@ export class FleetMap {
 
   #addOverlay(): void {
     if (this.#map.getSource('km0-labels') !== undefined || this.#map.getStyle().layers.length === 0) return
-    this.#drawing.attach()
+    try {
+      this.#drawing.attach()
+    } catch (error) {
+      // The library would keep it to itself.
+      console.error(error)
+      this.#options.onFailed()
+      return
+    }
     this.#ready = true
     this.#options.onReady()
   }

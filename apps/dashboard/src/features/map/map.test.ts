@@ -1,14 +1,17 @@
 import type { PanelPoint, RecentPoint, TrailPoint } from '@km0/contracts'
+import { type StyleSpecification, validateStyleMin } from '@maplibre/maplibre-gl-style-spec'
 import { describe, expect, test } from 'vitest'
 import type { Move } from '../feed/batch-feed.ts'
 import { HOME_PLACE } from '../shell/place.ts'
 import type { Van } from '../van/prepare-fleet.ts'
 import { GLIDE_MS, Motion } from './motion.ts'
+import { labelLayers, lineLayers, overlaySources } from './overlay.ts'
 import { countStates, depotsOf, isShown, toggled } from './prepare-filter.ts'
 import { GROUP_BELOW_ZOOM, GROUP_MIN_VANS, prepareGroups } from './prepare-groups.ts'
 import { LABELS_MAX, type LabelView, NAMES_FROM_ZOOM, prepareLabels } from './prepare-labels.ts'
 import type { Marker } from './prepare-markers.ts'
 import { backlogOf, countPoints, extendTrail, mapPoints, trailPieces } from './prepare-trail.ts'
+import { basemapStyle } from './style.ts'
 
 const marker = (van: string, lon: number, lat = 42, eventMs = 0): Marker => ({
   van,
@@ -259,5 +262,36 @@ describe('the filter', () => {
     expect(depotsOf(fleet).map(({ id }) => id)).toEqual(['girona', 'olot'])
     expect(toggled(toggled([], 'a'), 'b')).toEqual(['a', 'b'])
     expect(toggled(['a', 'b'], 'a')).toEqual(['b'])
+  })
+})
+
+describe('what the panel adds to a style', () => {
+  const colors = {
+    text: '#000000',
+    halo: '#000000',
+    accent: '#000000',
+    silent: '#000000',
+    soft: '#000000',
+    moving: '#000000',
+    surface: '#000000',
+  }
+  const layers = [...lineLayers(colors, 1), ...labelLayers(colors, 1)]
+
+  test('has names of its own, and every layer a source', () => {
+    const base = basemapStyle('dark', 'http://panel', 1)
+    const sources = Object.keys(overlaySources())
+    for (const name of [...sources, ...layers.map(({ id }) => id)]) {
+      expect(name).toMatch(/^km0-/)
+      expect(Object.keys(base.sources)).not.toContain(name)
+    }
+    for (const layer of layers) expect(sources).toContain('source' in layer ? layer.source : '')
+    expect(new Set(layers.map(({ id }) => id)).size).toBe(layers.length)
+  })
+
+  test('is a style that the library takes', () => {
+    const style = { ...basemapStyle('dark', 'http://panel', 1), glyphs: 'http://panel/{fontstack}/{range}.pbf' }
+    const sources = { ...style.sources, ...overlaySources() }
+    const found = validateStyleMin({ ...style, sources, layers: [...style.layers, ...layers] } as StyleSpecification)
+    expect(found.map(({ message }) => message).filter((message) => !message.includes('font-faces'))).toEqual([])
   })
 })

@@ -19,12 +19,12 @@ export const EMPTY = { type: 'FeatureCollection' as const, features: [] }
 export function overlaySources(): Record<string, SourceSpecification> {
   const data = (more: object = {}): SourceSpecification => ({ type: 'geojson', data: EMPTY, ...more }) as SourceSpecification
   return {
-    trails: data({ tolerance: 0.6 }),
-    backlog: data(),
-    trail: data({ lineMetrics: true }),
-    points: data(),
-    groups: data(),
-    labels: data(),
+    'km0-trails': data({ tolerance: 0.6 }),
+    'km0-backlog': data(),
+    'km0-trail': data({ lineMetrics: true }),
+    'km0-points': data(),
+    'km0-groups': data(),
+    'km0-labels': data(),
   }
 }
 
@@ -86,7 +86,7 @@ export function lineLayers(colors: OverlayColors, scale: number): LayerSpecifica
       type: 'symbol',
       source: 'km0-points',
       layout: {
-        'icon-image': ['concat', 'point-', ['get', 'verdict']],
+        'icon-image': ['concat', 'km0-point-', ['get', 'verdict']],
         'icon-allow-overlap': true,
         'icon-ignore-placement': true,
         'icon-size': ['interpolate', ['linear'], ['zoom'], 9, 0.6 * scale, 13, scale],
