@@ -49,11 +49,11 @@ export function OperatorChip() {
         type="button"
         className={styles.chip}
         data-known={name !== null}
-        aria-label={name === null ? t('nobody') : t('menu', { name })}
         aria-expanded={open}
         aria-controls={id}
         onClick={() => setOpen(!open)}
       >
+        <span className="visually-hidden">{name === null ? t('nobody') : t('menu', { name })}</span>
         {name === null ? (
           <svg width="18" height="18" viewBox="0 0 18 18" aria-hidden="true">
             <circle cx="9" cy="6.4" r="3" />
