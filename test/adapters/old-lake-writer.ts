@@ -2,8 +2,8 @@
 // The files there were made by it with the code of the commit in their name; what they hold is in lake-recorded.test.ts.
 import { join } from 'node:path'
 import { type LakeTable, LakeWriter, maintain, openLake, POSITIONS, rowMaker, STOCK_EVENTS } from '@km0/lake'
+import { openPgPool } from '@km0/serving/pool'
 import { startServices } from '@km0/testkit/services'
-import pg from 'pg'
 import { lakeSettings } from './lake-folders.ts'
 import { recordLake } from './recorded-lake.ts'
 
@@ -56,7 +56,7 @@ await maintain(lake, { keepSnapshotsMs: 86_400_000, keepFilesMs: 86_400_000 }, D
 await append(POSITIONS, [position(30), position(31)])
 await writer.close()
 lake.close()
-const pool = new pg.Pool({ connectionString: services.postgres.url, max: 1 })
+const pool = openPgPool({ databaseUrl: services.postgres.url, applicationName: 'recorder' })
 await recordLake(pool, settings.catalogSchema, join(services.dataDir, 'lake', 'recorded'), file)
 await pool.end()
 await services.stop()

@@ -1,7 +1,9 @@
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { gunzipSync, gzipSync } from 'node:zlib'
-import type pg from 'pg'
+import type { openPgPool } from '@km0/serving/pool'
+
+type Pool = ReturnType<typeof openPgPool>
 
 /** A lake as it stood: its catalog in PostgreSQL and its files. */
 interface RecordedLake {
@@ -22,7 +24,7 @@ interface RecordedTable {
 const quoted = (name: string) => `"${name.replaceAll('"', '""')}"`
 
 /** Writes a lake into one compressed file. */
-export async function recordLake(pool: pg.Pool, schema: string, dataPath: string, file: string): Promise<void> {
+export async function recordLake(pool: Pool, schema: string, dataPath: string, file: string): Promise<void> {
   const { rows: names } = await pool.query<{ name: string; oid: number }>(
     `select relname as name, oid::int from pg_class where relnamespace = $1::regnamespace and relkind = 'r' order by relname`,
     [schema],
@@ -53,7 +55,7 @@ export async function recordLake(pool: pg.Pool, schema: string, dataPath: string
 
 /** Puts a recorded lake into a schema and a folder that are not there yet. Resolves with the columns of its table of positions. */
 export async function restoreLake(
-  pool: pg.Pool,
+  pool: Pool,
   schema: string,
   dataPath: string,
   file: string,
