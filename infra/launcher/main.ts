@@ -55,7 +55,7 @@ try {
   const url = await platform.start()
   announce(folder, { url })
   say(`Ready after ${seconds(performance.now() - startedMs)}. Logs: ${folder}/logs. Ctrl-C stops everything.`)
-  const link = platform.signInLink()
+  const link = await platform.signInLink()
   say(link === null ? 'A new one-time sign-in link: pnpm km0 user link' : `Sign in, once: ${link}`)
   say(`Panel: ${url}`)
 } catch (error) {

@@ -1,5 +1,6 @@
-import { mkdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { TOPICS } from '@km0/contracts'
 import type { Guard } from '../embedded/guard.ts'
 import { freePort } from '../embedded/ports.ts'
@@ -22,6 +23,9 @@ import { type ServiceName, type Services, type ServicesOptions, startPlatformSer
 const FIRST_PART_PORT = 9_101
 /** A part that crashes so often before everything was ready once will not get well by itself. */
 const CRASHES_BEFORE_READY = 5
+/** Without it, how to get a link is said instead. */
+const LINK_WITHIN_MS = 10_000
+const LOOK_EVERY_MS = 100
 const SAY_WAITING_EVERY_MS = 10_000
 /** So much of the time allowed for stopping is kept for the services. */
 const SERVICES_STOP_MS = 4_000
@@ -61,6 +65,7 @@ export class Platform {
     const { folder, guard, root, say, start } = this.#options
     const dataDir = openDataFolder(folder, DATA_VERSION)
     this.#linkFile = signInLinkFile(dataDir)
+    rmSync(this.#linkFile, { force: true })
     const logDir = join(folder, 'logs')
     const budget = divideData(parseMaxDataBytes(process.env.KM0_MAX_DATA_BYTES), Object.values(TOPICS))
     this.#services = startPlatformServices({
@@ -107,13 +112,14 @@ export class Platform {
     return url
   }
 
-  /** The one-time link of the first administrator, until they have come in; then null. */
-  signInLink(): string | null {
-    try {
-      return this.#linkFile === null ? null : readFileSync(this.#linkFile, 'utf8').trim()
-    } catch {
-      return null
+  /** The one-time link of the first administrator, which the panel leaves in a file; null when they have come in before. */
+  async signInLink(): Promise<string | null> {
+    const deadlineMs = performance.now() + LINK_WITHIN_MS
+    while (this.#linkFile !== null && performance.now() < deadlineMs && !this.#options.signal.aborted) {
+      if (existsSync(this.#linkFile)) return readFileSync(this.#linkFile, 'utf8').trim() || null
+      await sleep(LOOK_EVERY_MS)
     }
+    return null
   }
 
   async #startParts(parts: readonly Part[], logDir: string, prepareFleet: () => Promise<void>): Promise<void> {

@@ -168,8 +168,7 @@ describe.skipIf(browser === null)('sign-in', () => {
     await over.getByRole('button', { name: 'Sign in', exact: true }).click()
     await over.waitFor({ state: 'hidden' })
     expect(await page.getByLabel(/^Note/).inputValue()).toBe('called, half wri')
-    await page.getByLabel(/^Note/).press('Control+End')
-    await page.keyboard.type('tten')
+    await page.getByLabel(/^Note/).fill('called, half written')
     await page.getByRole('button', { name: 'Acknowledge', exact: true }).last().click()
     await expect
       .poll(() => source.stored.at(-1))

@@ -48,8 +48,10 @@ export function SessionGuard() {
       {lost && (
         <div className={dialog.body}>
           <h2 id="session-lost">{t(isWall ? 'wallLostTitle' : 'lostTitle')}</h2>
-          <p className={form.lead}>{t(isWall ? 'wallLostLead' : 'lostLead')}</p>
-          {!isWall && <EntryForm email={session?.email ?? ''} onIn={(found) => sessionLine.take(found)} />}
+          <div className={form.form}>
+            <p className={form.lead}>{t(isWall ? 'wallLostLead' : 'lostLead')}</p>
+            {!isWall && <EntryForm email={session?.email ?? ''} onIn={(found) => sessionLine.take(found)} />}
+          </div>
         </div>
       )}
     </dialog>

@@ -1,4 +1,4 @@
-import { rmSync, writeFileSync } from 'node:fs'
+import { renameSync, writeFileSync } from 'node:fs'
 import type { SignIn } from '@km0/signin'
 import type { PanelExtension, PanelSignIn } from '../panel-server.ts'
 import { addressOf } from './address.ts'
@@ -52,7 +52,8 @@ export function signInExtension(options: SignInExtensionOptions): PanelExtension
 }
 
 /**
- * Gives the first administrator a link, at each start until they have come in: says it, and writes it to a file that only our user reads. Waits for
+ * Gives the first administrator a link, at each start until they have come in: says it, and writes it to a file that only our user reads; the
+ * file is empty when they have come in before. Waits for
  * the store. Resolves to whether there was one to give.
  */
 export async function giveFirstLink(options: {
@@ -69,17 +70,19 @@ export async function giveFirstLink(options: {
     if (options.stopped.aborted) return
     try {
       const link = await signIn.firstLink()
-      if (link === null) {
-        if (file !== null) rmSync(file, { force: true })
-        return
-      }
-      const text = options.url + link.path
-      if (file !== null) writeFileSync(file, `${text}\n`, { mode: 0o600 })
-      options.say(text)
+      const text = link === null ? '' : options.url + link.path
+      if (file !== null) writeWhole(file, text)
+      if (text !== '') options.say(text)
       return
     } catch {
       // The store is away, or its tables are not there yet: health says so.
       await new Promise((resolve) => setTimeout(resolve, RETRY_MS))
     }
   }
+}
+
+/** Whoever waits for the file never reads a part of it. */
+function writeWhole(file: string, text: string): void {
+  writeFileSync(`${file}.part`, text, { mode: 0o600 })
+  renameSync(`${file}.part`, file)
 }
