@@ -12,6 +12,8 @@ import { VanLayer } from './van-layer.ts'
 
 /** Frames of gliding markers; more would only heat the machine. */
 const FRAME_MS = 40
+/** Texts are drawn anew at least so often, also while their last drawing is not done. */
+const LABELS_EVERY_MS = 1_000
 /** More vans than this are put in their places: gliding would draw without a pause. */
 const GLIDING_VANS_MAX = 1_000
 const EQUATOR_KM = 40_075
@@ -37,6 +39,7 @@ export class FleetDrawing {
   #groupsZoom = Number.NaN
   #labels: readonly Label[] = []
   #labelsText = ''
+  #labelsMs = Number.NEGATIVE_INFINITY
   #lines: MapLines = NO_LINES
   #count = 0
   #frame: number | undefined
@@ -192,9 +195,11 @@ export class FleetDrawing {
       isInView: (lon, lat) => bounds.contains([lon, lat]),
     })
     const text = JSON.stringify(this.#labels)
-    // While the worker is still at the last frame another one would only put it off.
-    if (text === this.#labelsText || !this.#map.isSourceLoaded('km0-labels')) return
+    const nowMs = performance.now()
+    // While the worker is still at the last frame another one would only put it off, though not for ever: a map that is being moved always loads.
+    if (text === this.#labelsText || (nowMs - this.#labelsMs < LABELS_EVERY_MS && !this.#map.isSourceLoaded('km0-labels'))) return
     this.#labelsText = text
+    this.#labelsMs = nowMs
     this.#source('labels')?.setData({
       type: 'FeatureCollection',
       features: this.#labels.map(({ lon, lat, ...properties }) => ({

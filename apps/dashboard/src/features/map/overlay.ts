@@ -52,7 +52,7 @@ export function lineLayers(colors: OverlayColors, scale: number): LayerSpecifica
       type: 'line',
       source: 'km0-backlog',
       layout: { 'line-join': 'round' },
-      paint: { 'line-color': colors.accent, 'line-width': 2.4, 'line-dasharray': [1.6, 1.6] },
+      paint: { 'line-color': colors.accent, 'line-width': 2.4, 'line-dasharray': [2.4, 2] },
     },
     {
       id: 'km0-trail-casing',
