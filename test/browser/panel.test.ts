@@ -58,7 +58,7 @@ describe.skipIf(browser === null)('the panel in a browser', () => {
   }
 
   async function openPage(path: string, locale: 'ca' | 'es' | 'en' = 'en'): Promise<Page> {
-    const context = await (browser as Browser).newContext({ viewport: { width: 1440, height: 900 } })
+    const context = await (browser as Browser).newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce' })
     await context.addCookies([
       { name: 'km0_theme', value: 'dark', url },
       { name: 'km0_locale', value: locale, url },
