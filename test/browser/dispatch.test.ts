@@ -48,7 +48,10 @@ async function open(
   path: string,
   look: { readonly theme?: 'dark' | 'light'; readonly width?: number; readonly who?: string } = {},
 ): Promise<Page> {
-  const context = await (browser as Browser).newContext({ viewport: { width: look.width ?? 1440, height: look.width === 390 ? 844 : 900 } })
+  // Maps are drawn by software here: small ones, that do not move, leave the machine to the lists.
+  const width = look.width ?? 1110
+  const viewport = { width, height: width === 390 ? 844 : width === 1110 ? 700 : 900 }
+  const context = await (browser as Browser).newContext({ viewport, reducedMotion: 'reduce' })
   contexts.push(context)
   await context.addCookies([
     { name: 'km0_theme', value: look.theme ?? 'dark', url },
@@ -153,7 +156,7 @@ describe.skipIf(browser === null)('dispatch', () => {
     state = panel.state
     url = `http://127.0.0.1:${panel.port}`
     desk = await open('/')
-    other = await open('/', { who: 'Pau' })
+    other = await open('/?view=no-signal', { who: 'Pau', width: 390 })
   }, 120_000)
   afterAll(async () => {
     await browser?.close()
