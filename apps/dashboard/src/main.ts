@@ -8,6 +8,7 @@ import { SignIn, signInSettings } from '@km0/signin'
 import { openLog } from '@km0/transport'
 import { openQueue } from '@km0/transport/queue'
 import { z } from 'zod'
+import { isAddress } from './features/map/own-map-settings.ts'
 import { backfillsRoutes } from './server/backfills/backfills-rest.ts'
 import { openDataOutExtensions } from './server/data-out/data-out-extension.ts'
 import { daysRoutes } from './server/days/days-rest.ts'
@@ -18,6 +19,7 @@ import { lakeExtension } from './server/lake/lake-extension.ts'
 import { LakeProcess } from './server/lake/lake-process.ts'
 import { ledgerRoutes } from './server/ledger/ledger-rest.ts'
 import { LogSource } from './server/log-source.ts'
+import { mapExtension } from './server/map/map-extension.ts'
 import { openPages } from './server/pages.ts'
 import { startPanelServer } from './server/panel-server.ts'
 import { PanelState } from './server/panel-state.ts'
@@ -49,9 +51,14 @@ const environment = commonEnvironment.extend({
     .default(2_000)
     .describe('metres; vans that are silent within this distance of a silent one are told with it'),
   KM0_MAP_STYLE_URL: z.url().optional().describe("the customer's own map style; without it the offline map is drawn"),
+  KM0_MAP_PMTILES: z
+    .string()
+    .optional()
+    .describe('an archive of vector tiles (address, or path of a file) whose roads are drawn into the offline map'),
+  KM0_MAP_ATTRIBUTION: z.string().optional().describe('whom the map names for those tiles'),
   ...doorEnvironment,
-  ...panelLakeEnvironment.shape,
   ...dispatchEnvironment,
+  ...panelLakeEnvironment.shape,
 })
 
 // The bundle lies in apps/dashboard/dist; pages and places are beside it.
@@ -146,19 +153,20 @@ startPanelServer({
     { routes: backfillsRoutes({ backfills, serving, nights, queue, rules, nowMs: platformNowMs }) },
     { routes: ledgerRoutes({ runs: ledgers, platformNowMs }) },
     ...dataOut.extensions,
+    dispatchExtension({
+      ...{ store: dispatch, state, limits: dispatchLimits(settings), nowMs: platformNowMs },
+      onTrouble: (error) => logger.warn({ err: error }, 'dispatch could not be read'),
+    }),
+    mapExtension({ state, log, nowMs: platformNowMs, tiles: settings.KM0_MAP_PMTILES ?? null }),
     lakeExtension({
       ...{ serving, lake, state, rules, nowMs: platformNowMs },
       outageAfterMs: settings.KM0_OUTAGE_AFTER_MS,
       endOffsets: () => source.endOffsets(),
     }),
-    dispatchExtension({
-      ...{ store: dispatch, state, limits: dispatchLimits(settings), nowMs: platformNowMs },
-      onTrouble: (error) => logger.warn({ err: error }, 'dispatch could not be read'),
-    }),
   ],
   metrics,
   programs: settings.KM0_PROGRAMS,
-  mapStyleUrl: settings.KM0_MAP_STYLE_URL ?? null,
+  mapStyleUrl: settings.KM0_MAP_STYLE_URL ?? (isAddress(settings.KM0_MAP_PMTILES ?? '') ? settings.KM0_MAP_PMTILES : null) ?? null,
   pages: (server, loaded) => openPages(folder, server, loaded),
   onError: (error, what) => logger.error({ err: error }, what),
 }).then(
