@@ -31,7 +31,9 @@ export function DayBar(props: {
       <h1>
         {view.van.name ?? view.van.van}
         <small className={styles.plate}>
-          {[view.van.name === null ? null : view.van.van, view.van.plate].filter((part) => part !== null).join(' · ')}
+          {[view.van.name === view.van.van || view.van.name === null ? null : view.van.van, view.van.plate]
+            .filter((part) => part !== null)
+            .join(' · ')}
         </small>
       </h1>
       <div className={styles.days}>

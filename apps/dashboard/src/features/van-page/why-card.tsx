@@ -1,5 +1,6 @@
 import type { VanDayView } from '@km0/contracts/van-day-panel'
 import { useTranslations } from 'next-intl'
+import { useEffect, useRef } from 'react'
 import { clockDuration } from '../feed/durations.ts'
 import { CLOCK, CLOCK_SECONDS } from '../feed/time-formats.ts'
 import { useTimes } from '../feed/use-times.ts'
@@ -21,6 +22,9 @@ export function WhyCard(props: {
   const t = useTranslations('vanPage')
   const format = useTimes()
   const { view, series, endMs, nowMs } = props
+  const box = useRef<HTMLElement>(null)
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another window is looked at
+  useEffect(() => box.current?.scrollIntoView({ block: 'nearest' }), [endMs])
   const row = series.windows.get(endMs)
   const open = series.openWindows.find((window) => window.endMs === endMs)
   const why = whyNotYet(endMs, view.progress, view.rules, nowMs)
@@ -28,7 +32,7 @@ export function WhyCard(props: {
   const from = row?.startMs ?? endMs - view.rules.windowSizeMs
   const km = (mm: number) => format.number(mm / 1e6, { minimumFractionDigits: 2, maximumFractionDigits: 2 })
   return (
-    <section className={card.card} aria-labelledby="window-title" data-window={why.state} data-holder={why.holder ?? ''}>
+    <section ref={box} className={card.card} aria-labelledby="window-title" data-window={why.state} data-holder={why.holder ?? ''}>
       <header className={card.head}>
         <h2 id="window-title">{t('window', { from: format.dateTime(from, CLOCK), to: format.dateTime(endMs, CLOCK) })}</h2>
         <span className={styles.badge} data-state={why.state}>

@@ -162,7 +162,8 @@ function loneAmong(values: ArrayLike<number | null | undefined>): number[] {
 function hoursThatFit(u: uPlot, day: VanDayView['day']): number[] {
   const hours = hoursOfDay(day)
   const step = [1, 2, 3, 4, 6, 12].find((every) => (u.bbox.width / devicePixelRatio / hours.length) * every >= LABEL_PX) ?? 12
-  return hours.filter(({ hour }) => hour % step === 0).map(({ ms }) => ms / 1_000)
+  // The hour that occurs twice has no room for its offset; the timeline tells it.
+  return hours.filter(({ hour, offset }) => hour % step === 0 && offset === null).map(({ ms }) => ms / 1_000)
 }
 
 function drawMoment(u: uPlot, atMs: number, colour: string): void {
