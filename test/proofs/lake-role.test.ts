@@ -211,7 +211,10 @@ it('answers `km0 lake`', () => {
   const words = ['lake', 'export', '--format', 'csv', '--from', '2000-01-01', '--to', '2099-01-01', '--out', out]
   expect(km0(...words)).toMatchObject({ status: 0, out: `${out}\n`, err: expect.stringMatching(/^[0-9]+ rows of positions/) })
   expect(km0(...words)).toMatchObject({ status: 2, err: expect.stringMatching(/exists already/) })
-  expect(km0('lake', 'export', '--format', 'delta')).toMatchObject({ status: 2, err: expect.stringMatching(/--from, --to and --out are needed/) })
+  expect(km0('lake', 'export', '--format', 'delta')).toMatchObject({
+    status: 2,
+    err: expect.stringMatching(/--from, --to and --out are needed/),
+  })
 })
 
 it('computes results of a range, equal to a batch run over the log: `km0 lake results`', async () => {

@@ -1,5 +1,5 @@
 import { createConnection } from 'node:net'
-import type { AcknowledgementView, PanelSnapshot, WireDelta } from '@km0/contracts'
+import { type AcknowledgementView, decodeDelta, type PanelSnapshot, type WireDelta } from '@km0/contracts'
 import { Registry } from '@km0/runtime'
 import { io, type Socket } from 'socket.io-client'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
@@ -136,7 +136,7 @@ describe('the socket', () => {
     source.give(point('a', NOW + 5_000))
     const delta = await next<WireDelta>(socket, 'delta')
     expect(delta.sequence).toBe(first.sequence + 1)
-    expect(delta.points?.map((one) => one.eventMs)).toEqual([NOW + 5_000])
+    expect(decodeDelta(delta).points?.map((one) => one.eventMs)).toEqual([NOW + 5_000])
   })
 
   test('sends a snapshot again to who asks, and on every connect', async () => {
