@@ -24,6 +24,13 @@ describe('messages', () => {
     }
   })
 
+  test.each(LOCALES)('%s: what a button of the users page is called holds what is written on it', (locale) => {
+    const messages = new Map(flat(read(locale)))
+    const written = [...messages].filter(([key]) => key.startsWith('users.') && key.endsWith('Short'))
+    for (const [key, text] of written) expect(messages.get(key.slice(0, -'Short'.length))?.toLowerCase(), key).toContain(text.toLowerCase())
+    expect(written.length).toBeGreaterThan(0)
+  })
+
   test('an unknown language is Catalan', () => {
     expect([undefined, '', 'fr', 'es'].map(localeOf)).toEqual(['ca', 'ca', 'ca', 'es'])
   })
