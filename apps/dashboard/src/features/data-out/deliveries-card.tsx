@@ -8,6 +8,7 @@ import { postJson } from '../operator/post-json.ts'
 import card from '../shell/card.module.css'
 import form from '../shell/form.module.css'
 import { EmptyState } from '../shell/list-state.tsx'
+import { ScrollRegion } from '../shell/scroll-region.tsx'
 import styles from './data-out.module.css'
 import { deliveriesIn } from './prepare-subscription.ts'
 
@@ -54,8 +55,7 @@ export function DeliveriesCard(props: {
       {props.deliveries.length === 0 ? (
         <EmptyState kind="waiting" title={t('noLogTitle')} hint={t('noLog')} />
       ) : (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
-        <section className={styles.scroll} tabIndex={0} aria-label={t('log')}>
+        <ScrollRegion className={styles.scroll} label={t('log')}>
           <table className={styles.table}>
             <thead>
               <tr>
@@ -72,7 +72,7 @@ export function DeliveriesCard(props: {
               ))}
             </tbody>
           </table>
-        </section>
+        </ScrollRegion>
       )}
     </section>
   )

@@ -6,6 +6,7 @@ import { shortAge } from '../feed/durations.ts'
 import { CLOCK_SECONDS } from '../feed/time-formats.ts'
 import card from '../shell/card.module.css'
 import { EmptyState } from '../shell/list-state.tsx'
+import { ScrollRegion } from '../shell/scroll-region.tsx'
 import styles from './operations.module.css'
 import { preparePartitions } from './prepare-shown.ts'
 
@@ -25,8 +26,7 @@ export function PartitionsCard(props: { readonly partitions: readonly PartitionV
       {props.partitions.length === 0 ? (
         <EmptyState kind="waiting" title={t('noPartitionsTitle')} hint={t('noPartitions')} />
       ) : (
-        // biome-ignore lint/a11y/noNoninteractiveTabindex: what scrolls must be reached by keyboard
-        <section className={styles.scroll} tabIndex={0} aria-label={t('partitions')}>
+        <ScrollRegion className={styles.scroll} label={t('partitions')}>
           <table className={styles.table}>
             <thead>
               <tr>
@@ -65,7 +65,7 @@ export function PartitionsCard(props: { readonly partitions: readonly PartitionV
               ))}
             </tbody>
           </table>
-        </section>
+        </ScrollRegion>
       )}
     </section>
   )

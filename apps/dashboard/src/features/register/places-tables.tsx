@@ -1,6 +1,7 @@
 import type { RegisterView } from '@km0/contracts/dispatch'
 import { useTranslations } from 'next-intl'
 import { EmptyState } from '../shell/list-state.tsx'
+import { ScrollRegion } from '../shell/scroll-region.tsx'
 import { prepareDepotRows, prepareMarketRows } from './prepare-register.ts'
 import styles from './register.module.css'
 
@@ -9,7 +10,7 @@ export function DepotsTable({ view }: { readonly view: RegisterView }) {
   const rows = prepareDepotRows(view)
   if (rows.length === 0) return <EmptyState kind="waiting" title={t('noDepots')} hint={t('noRowsHint')} />
   return (
-    <div className={styles.scroll}>
+    <ScrollRegion className={styles.scroll} labelledBy="register-title">
       <table className={styles.table} aria-labelledby="register-title">
         <thead>
           <tr>
@@ -38,7 +39,7 @@ export function DepotsTable({ view }: { readonly view: RegisterView }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </ScrollRegion>
   )
 }
 
@@ -47,7 +48,7 @@ export function MarketsTable({ view }: { readonly view: RegisterView }) {
   const rows = prepareMarketRows(view)
   if (rows.length === 0) return <EmptyState kind="waiting" title={t('noMarkets')} hint={t('noRowsHint')} />
   return (
-    <div className={styles.scroll}>
+    <ScrollRegion className={styles.scroll} labelledBy="register-title">
       <table className={styles.table} aria-labelledby="register-title">
         <thead>
           <tr>
@@ -68,6 +69,6 @@ export function MarketsTable({ view }: { readonly view: RegisterView }) {
           ))}
         </tbody>
       </table>
-    </div>
+    </ScrollRegion>
   )
 }

@@ -3,6 +3,7 @@ import { useTranslations } from 'next-intl'
 import { DAY_AND_CLOCK } from '../feed/time-formats.ts'
 import { useTimes } from '../feed/use-times.ts'
 import { EmptyState } from '../shell/list-state.tsx'
+import { ScrollRegion } from '../shell/scroll-region.tsx'
 import { prepareShiftRows, type ShiftRow } from './prepare-register.ts'
 import styles from './register.module.css'
 
@@ -12,7 +13,7 @@ export function ShiftsList({ view, nowMs }: { readonly view: RegisterView; reado
   const rows = prepareShiftRows(view, nowMs)
   if (rows.length === 0) return <EmptyState kind="waiting" title={t('noDepots')} hint={t('noRowsHint')} />
   return (
-    <div className={styles.scroll}>
+    <ScrollRegion className={styles.scroll} labelledBy="register-title">
       <table className={styles.table} aria-labelledby="register-title">
         <thead>
           <tr>
@@ -32,7 +33,7 @@ export function ShiftsList({ view, nowMs }: { readonly view: RegisterView; reado
         </tbody>
       </table>
       <p className={styles.hint}>{t('shiftsHint')}</p>
-    </div>
+    </ScrollRegion>
   )
 }
 

@@ -4,6 +4,7 @@ import type { RegisterView } from '@km0/contracts/dispatch'
 import { useTranslations } from 'next-intl'
 import { useMemo, useState } from 'react'
 import { EmptyState } from '../shell/list-state.tsx'
+import { ScrollRegion } from '../shell/scroll-region.tsx'
 import { prepareVanRows, VANS_SHOWN, type VanRow } from './prepare-register.ts'
 import styles from './register.module.css'
 import { VanEditor } from './van-editor.tsx'
@@ -23,7 +24,7 @@ export function VansTable(props: {
   const [saved, setSaved] = useState<string | null>(null)
   if (rows.length === 0) return <EmptyState kind="waiting" title={t(search === '' ? 'noVans' : 'noMatch')} hint={t('noVansHint')} />
   return (
-    <div className={styles.scroll}>
+    <ScrollRegion className={styles.scroll} labelledBy="register-title">
       <table className={styles.table} aria-labelledby="register-title">
         <thead>
           <tr>
@@ -61,7 +62,7 @@ export function VansTable(props: {
         </tbody>
       </table>
       {rows.length > VANS_SHOWN && <p className={styles.hint}>{t('more', { count: rows.length - VANS_SHOWN })}</p>}
-    </div>
+    </ScrollRegion>
   )
 }
 
