@@ -76,7 +76,7 @@ describe.skipIf(browser === null)('the page of the ledger', () => {
   let page: Page
 
   const open = async (width: number, height: number, theme: 'dark' | 'light', locale: string) => {
-    const context = await browser!.newContext({ viewport: { width, height } })
+    const context = await browser!.newContext({ viewport: { width, height }, reducedMotion: 'reduce' })
     const url = `http://127.0.0.1:${panel.port}`
     await context.addCookies([
       { name: 'km0_theme', value: theme, url },

@@ -109,7 +109,7 @@ describe.skipIf(browser === null)('operations and data out', () => {
   let page: Page
 
   const open = async (path: string, width: number, height: number, theme: 'dark' | 'light' = 'dark', locale = 'ca') => {
-    const context = await browser!.newContext({ viewport: { width, height } })
+    const context = await browser!.newContext({ viewport: { width, height }, reducedMotion: 'reduce' })
     const url = `http://127.0.0.1:${panel.port}`
     await context.addCookies([
       { name: 'km0_theme', value: theme, url },

@@ -52,7 +52,7 @@ async function open(look: Look = {}): Promise<{ page: Page; source: SimulatedSou
   })
   closing.push(() => panel.close())
   const url = `http://127.0.0.1:${panel.port}`
-  const context = await (browser as Browser).newContext({ viewport: { width: look.width ?? 1440, height: 844 } })
+  const context = await (browser as Browser).newContext({ viewport: { width: look.width ?? 1440, height: 844 }, reducedMotion: 'reduce' })
   closing.push(() => context.close())
   await context.addCookies([
     { name: 'km0_theme', value: look.theme ?? 'dark', url },

@@ -57,7 +57,7 @@ describe.skipIf(browser === null)('the panel on the real stack', () => {
     writeFileSync(recording, recordingText())
     platform = await PlatformUnderTest.start(['--play', recording, '--speed', String(SPEED)])
     const { url } = platform.addresses()
-    const context = await (browser as Browser).newContext({ viewport: { width: 1440, height: 900 } })
+    const context = await (browser as Browser).newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce' })
     await context.addCookies([{ name: 'km0_locale', value: 'en', url }])
     page = await context.newPage()
     page.on('pageerror', (error) => errors.push(error.message))

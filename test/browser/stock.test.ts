@@ -117,7 +117,10 @@ interface Look {
   readonly path?: string
 }
 async function open(look: Look = {}): Promise<Page> {
-  const context = await (browser as Browser).newContext({ viewport: { width: look.width ?? 1440, height: look.height ?? 900 } })
+  const context = await (browser as Browser).newContext({
+    viewport: { width: look.width ?? 1440, height: look.height ?? 900 },
+    reducedMotion: 'reduce',
+  })
   const url = `http://127.0.0.1:${panel.port}`
   await context.addCookies([
     { name: 'km0_theme', value: look.theme ?? 'dark', url },

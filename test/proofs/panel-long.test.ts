@@ -45,7 +45,7 @@ describe.skipIf(browser === null)('a shift', () => {
   }
   async function openPage(port: number, path = '/'): Promise<Page> {
     const url = `http://127.0.0.1:${port}`
-    const context = await (browser as Browser).newContext({ viewport: { width: 1440, height: 900 } })
+    const context = await (browser as Browser).newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce' })
     closing.push(() => context.close())
     await context.addCookies([{ name: 'km0_locale', value: 'en', url }])
     const page = await context.newPage()
@@ -166,7 +166,7 @@ describe.skipIf(browser === null)('a shift', () => {
     process.env.KM0_MAP_PMTILES = tiles
     closing.push(async () => void delete process.env.KM0_MAP_PMTILES)
     const { panel } = await serve({}, { tiles })
-    const context = await (browser as Browser).newContext({ viewport: { width: 1440, height: 900 } })
+    const context = await (browser as Browser).newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: 'reduce' })
     closing.push(() => context.close())
     const page = await context.newPage()
     const parts: number[] = []

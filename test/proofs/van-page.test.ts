@@ -120,7 +120,10 @@ async function open(
   path: string,
   look: { width?: number; height?: number; theme?: 'dark' | 'light'; locale?: string } = {},
 ): Promise<Page> {
-  const context = await (browser as Browser).newContext({ viewport: { width: look.width ?? 1440, height: look.height ?? 900 } })
+  const context = await (browser as Browser).newContext({
+    viewport: { width: look.width ?? 1440, height: look.height ?? 900 },
+    reducedMotion: 'reduce',
+  })
   const url = `http://127.0.0.1:${panel.port}`
   await context.addCookies([
     { name: 'km0_theme', value: look.theme ?? 'dark', url },
