@@ -48,8 +48,15 @@ const PICTURES: Picture[] = [
     },
   },
   { name: 'phone-map', width: 390, height: 844, scale: 2 },
-  { name: 'phone-list', width: 390, height: 844, scale: 2, act: (page) => page.locator('nav button').nth(1).click() },
-  { name: 'phone-distances', width: 390, height: 844, scale: 2, theme: 'light', act: (page) => page.locator('nav button').nth(2).click() },
+  { name: 'phone-list', width: 390, height: 844, scale: 2, act: (page) => page.locator('nav').last().locator('button').nth(1).click() },
+  {
+    name: 'phone-distances',
+    width: 390,
+    height: 844,
+    scale: 2,
+    theme: 'light',
+    act: (page) => page.locator('nav').last().locator('button').nth(2).click(),
+  },
   { name: 'phone-selected', width: 390, height: 844, scale: 2, path: '/?van=furgoneta-44' },
   { name: 'wall-1920', width: 1920, height: 1080 },
   {
