@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config'
 
-// One project a budget line of test/README.md. Suites that use real services run one file at a time: the machine has two cores.
+// One project a budget line of test/README.md. Suites that use real services run one file at a time, or two: the machine has two cores.
 const slow = { pool: 'forks' as const, fileParallelism: false, testTimeout: 120_000, hookTimeout: 180_000 }
 
 export default defineConfig({
@@ -23,7 +23,17 @@ export default defineConfig({
       // These mostly wait for a service to start: two files share the cores well.
       { test: { name: 'adapters', include: ['test/adapters/**/*.test.ts'], ...slow, fileParallelism: true, maxWorkers: 2 } },
       { test: { name: 'e2e', include: ['test/e2e/**/*.test.ts'], ...slow, testTimeout: 300_000 } },
-      { test: { name: 'browser', include: ['test/browser/**/*.test.ts'], ...slow, testTimeout: 300_000 } },
+      // Drawing in software fills one core a browser.
+      {
+        test: {
+          name: 'browser',
+          include: ['test/browser/**/*.test.ts'],
+          ...slow,
+          testTimeout: 300_000,
+          fileParallelism: true,
+          maxWorkers: 2,
+        },
+      },
       { test: { name: 'proofs', include: ['test/proofs/**/*.test.ts'], ...slow, testTimeout: 600_000 } },
       { test: { name: 'chaos', include: ['test/chaos/**/*.test.ts'], ...slow, testTimeout: 300_000 } },
     ],
