@@ -1,6 +1,7 @@
-const METRES_PER_DEGREE = 111_195
+const EARTH_RADIUS_M = 6_371_008.8
+const METRES_PER_DEGREE = (EARTH_RADIUS_M * Math.PI) / 180
 
-/** Metres between two places, good to a thousandth over some kilometres: near enough for "near the depot". */
+/** Metres between two places, good to a thousandth over some kilometres: near enough for "near the depot" and for a track from point to point. */
 export function metresBetween(
   a: { readonly lat: number; readonly lon: number },
   b: { readonly lat: number; readonly lon: number },

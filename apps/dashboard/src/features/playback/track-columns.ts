@@ -1,7 +1,7 @@
+import { metresBetween } from '@km0/contracts/metres-between'
 import { decodePacked, UNKNOWN_INT32 } from '@km0/contracts/packed-columns'
 import { DEGREE_PARTS, type VanTrackHeader } from '@km0/contracts/van-day-panel'
 
-const EARTH_RADIUS_M = 6_371_008.8
 const RADIANS = Math.PI / 180
 
 /** Points in event order, one entry a column. */
@@ -101,12 +101,6 @@ export function placeAt(
     ...known,
     headingDegrees: metresBetween(here, there) < 2 ? null : headingOf(here, there),
   }
-}
-
-/** On a plane around the two: within kilometres as good as a sphere. */
-export function metresBetween(a: Place, b: Place): number {
-  const east = (a.lon - b.lon) * Math.cos(((a.lat + b.lat) / 2) * RADIANS)
-  return Math.hypot(a.lat - b.lat, east) * RADIANS * EARTH_RADIUS_M
 }
 
 function headingOf(from: Place, to: Place): number {

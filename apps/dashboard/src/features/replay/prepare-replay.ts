@@ -1,9 +1,10 @@
 import type { DayVan } from '@km0/contracts/days-panel'
+import { metresBetween } from '@km0/contracts/metres-between'
 import { decodePacked } from '@km0/contracts/packed-columns'
 import type { OutageSpan } from '@km0/contracts/panel'
 import { DEGREE_PARTS, type ReplayHourHeader } from '@km0/contracts/van-day-panel'
 import type { Marker } from '../map/prepare-markers.ts'
-import { lastAt, metresBetween, placeAt } from '../playback/track-columns.ts'
+import { lastAt, placeAt } from '../playback/track-columns.ts'
 import { compareNames } from '../van/prepare-fleet.ts'
 
 export const HOUR_MS = 3_600_000

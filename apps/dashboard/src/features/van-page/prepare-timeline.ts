@@ -1,6 +1,7 @@
+import { metresBetween } from '@km0/contracts/metres-between'
 import type { OutageView } from '@km0/contracts/panel'
 import type { VanDayRules } from '@km0/contracts/van-day-panel'
-import { metresBetween, type Track } from '../playback/track-columns.ts'
+import type { Track } from '../playback/track-columns.ts'
 
 export type SpanKind = 'moving' | 'stopped' | 'silent'
 

@@ -1,6 +1,7 @@
+import { metresBetween } from '@km0/contracts/metres-between'
 import type { Marker } from '../map/prepare-markers.ts'
 import type { MapPoint } from '../playback/place-map.ts'
-import { lastAt, metresBetween, type PlaceThen, type Track } from '../playback/track-columns.ts'
+import { lastAt, type PlaceThen, type Track } from '../playback/track-columns.ts'
 import type { OddPoint } from './prepare-points.ts'
 import type { SpanKind } from './prepare-timeline.ts'
 

@@ -1,5 +1,6 @@
+import { metresBetween } from '@km0/contracts/metres-between'
 import type { VanDayRules, VanDayView, VanDayWindow } from '@km0/contracts/van-day-panel'
-import { lastAt, metresBetween, type Track } from '../playback/track-columns.ts'
+import { lastAt, type Track } from '../playback/track-columns.ts'
 
 const MM_PER_KM = 1e6
 
