@@ -1,10 +1,10 @@
 'use client'
 
 import type { DayView } from '@km0/contracts/days-panel'
+import { madridDate } from '@km0/contracts/madrid'
 import { useTranslations } from 'next-intl'
 import { useMemo } from 'react'
 import { usePreview } from '../backfills/use-preview.ts'
-import { madridDay } from '../feed/madrid-day.ts'
 import { useTimes } from '../feed/use-times.ts'
 import card from '../shell/card.module.css'
 import { PolledState } from '../shell/list-state.tsx'
@@ -98,7 +98,7 @@ function Explained({ view, explained }: { readonly view: DayView; readonly expla
         <a href={`/recalculs?${new URLSearchParams({ de: String(request.fromMs), a: String(request.toMs), furgo: view.van.van })}`}>
           {t('recompute')}
         </a>
-        <a href={`/furgoneta?${new URLSearchParams({ van: view.van.van, dia: madridDay(view.day.startMs) })}`}>{t('whole')}</a>
+        <a href={`/furgoneta?${new URLSearchParams({ van: view.van.van, dia: madridDate(view.day.startMs) })}`}>{t('whole')}</a>
       </p>
     </div>
   )

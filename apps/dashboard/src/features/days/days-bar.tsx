@@ -1,6 +1,6 @@
 import type { DaysView } from '@km0/contracts/days-panel'
+import { madridDate } from '@km0/contracts/madrid'
 import { useTranslations } from 'next-intl'
-import { madridDay } from '../feed/madrid-day.ts'
 import { useTimes } from '../feed/use-times.ts'
 import card from '../shell/card.module.css'
 import styles from './days.module.css'
@@ -26,7 +26,7 @@ export function DaysBar(props: {
   const last = view?.days.at(-1)
   const isNow = view !== null && last !== undefined && last.endMs > view.nowMs
   const move = (byDays: number) => {
-    if (last !== undefined) props.onPlace({ ...place, last: madridDay(last.startMs + DAY_MS / 2 + byDays * DAY_MS) })
+    if (last !== undefined) props.onPlace({ ...place, last: madridDate(last.startMs + DAY_MS / 2 + byDays * DAY_MS) })
   }
   return (
     <header className={`${card.head} ${styles.bar}`}>

@@ -1,6 +1,6 @@
 import type { DaysView } from '@km0/contracts/days-panel'
+import { madridDate } from '@km0/contracts/madrid'
 import { useTranslations } from 'next-intl'
-import { madridDay } from '../feed/madrid-day.ts'
 import { useTimes } from '../feed/use-times.ts'
 import card from '../shell/card.module.css'
 import styles from './days.module.css'
@@ -65,7 +65,7 @@ export function DaysTable(props: {
                 {row.van.name !== null && row.van.name !== row.van.van && <small>{row.van.name}</small>}
               </th>
               {row.cells.map((cell) => {
-                const day = madridDay(cell.dayMs)
+                const day = madridDate(cell.dayMs)
                 return (
                   <td key={cell.dayMs} data-chosen={props.chosen === `${row.van.van}|${day}`}>
                     <CellButton cell={cell} km={km(cell.distanceMm)} onClick={() => props.onChoose(row.van.van, day)} />

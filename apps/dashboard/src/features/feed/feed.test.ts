@@ -1,8 +1,8 @@
 import { DEFAULT_PANEL_LIMITS, type DistanceView, type FeedView, type PanelPoint, type PanelSnapshot } from '@km0/contracts'
+import { madridDate } from '@km0/contracts/madrid'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { clockDuration, isoDuration, shortAge } from './durations.ts'
-import { madridDay } from './madrid-day.ts'
 import { applyDelta, modelOf, platformNowMs } from './panel-model.ts'
 import { prepareFeed } from './prepare-feed.ts'
 import { type DeafSpan, silenceOf } from './prepare-silence.ts'
@@ -217,6 +217,6 @@ describe('durations', () => {
 })
 
 test('a day is that of Madrid', () => {
-  expect(madridDay(Date.UTC(2026, 6, 1, 22, 30))).toBe('2026-07-02')
-  expect(madridDay(Date.UTC(2026, 0, 1, 22, 59))).toBe('2026-01-01')
+  expect(madridDate(Date.UTC(2026, 6, 1, 22, 30))).toBe('2026-07-02')
+  expect(madridDate(Date.UTC(2026, 0, 1, 22, 59))).toBe('2026-01-01')
 })

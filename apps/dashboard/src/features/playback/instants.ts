@@ -1,5 +1,4 @@
-import { madridDay, madridTimeOfDay, type Period } from '@km0/contracts/madrid'
-import { madridDay as nameOfMadridDay } from '../feed/madrid-day.ts'
+import { madridDate, madridDateMs, madridDay, madridTimeOfDay, type Period } from '@km0/contracts/madrid'
 import { twiceOffset } from '../feed/twice-offset.ts'
 
 const HOUR_MS = 3_600_000
@@ -14,9 +13,8 @@ const WALL = new Intl.DateTimeFormat('en-GB', {
 
 /** The day of Madrid that `YYYY-MM-DD` names; null for anything else. */
 export function dayOfName(name: string): Period | null {
-  const noonMs = /^\d{4}-\d{2}-\d{2}$/.test(name) ? Date.parse(`${name}T12:00:00Z`) : Number.NaN
-  if (Number.isNaN(noonMs) || new Date(noonMs).toISOString().slice(0, 10) !== name) return null
-  return madridDay(noonMs)
+  const startMs = madridDateMs(name)
+  return startMs === null ? null : madridDay(startMs)
 }
 
 /**
@@ -42,7 +40,7 @@ export function instantName(ms: number): string {
 
 /** An instant as `<input type="datetime-local">` has it: Madrid, to the minute. */
 export function madridInput(ms: number): string {
-  return `${nameOfMadridDay(ms)}T${WALL.format(ms).slice(0, 5)}`
+  return `${madridDate(ms)}T${WALL.format(ms).slice(0, 5)}`
 }
 
 export interface DayTick {

@@ -1,14 +1,13 @@
 'use client'
 
+import { madridDay } from '@km0/contracts/madrid'
 import type { ReplayView } from '@km0/contracts/van-day-panel'
 import dynamic from 'next/dynamic'
 import { useTranslations } from 'next-intl'
 import { type ReactNode, useCallback, useMemo, useRef, useState } from 'react'
-import { madridDay } from '../feed/madrid-day.ts'
 import { useTimes } from '../feed/use-times.ts'
 import type { OwnMap } from '../map/own-map.ts'
 import { useOperator } from '../operator/use-operator.ts'
-import { dayOfName } from '../playback/instants.ts'
 import { usePlaceState } from '../playback/use-place-state.ts'
 import { usePlayback } from '../playback/use-playback.ts'
 import card from '../shell/card.module.css'
@@ -40,7 +39,7 @@ export function ReplayApp(props: {
   const [place, setPlace] = usePlaceState(props.place, addressOfReplay, replayPlaceOf)
   const [openedMs] = useState(() => Date.now())
   const atMs = place.atMs ?? openedMs - HOUR_MS
-  const day = dayOfName(madridDay(atMs)) ?? { startMs: atMs, endMs: atMs + 24 * HOUR_MS }
+  const day = madridDay(atMs)
   const polled = usePolled<ReplayView>(`/api/replay?from=${day.startMs}&to=${day.endMs}`, () => EVERY_MS)
   const { nowMs } = polled
   const { hour, line, reason } = useReplayHour(atMs, nowMs)

@@ -1,7 +1,7 @@
+import { madridDate } from '@km0/contracts/madrid'
 import { useTranslations } from 'next-intl'
 import { useEffect, useRef, useState } from 'react'
 import { shortAge } from '../feed/durations.ts'
-import { madridDay } from '../feed/madrid-day.ts'
 import { CLOCK } from '../feed/time-formats.ts'
 import { useTimes } from '../feed/use-times.ts'
 import card from '../shell/card.module.css'
@@ -95,7 +95,7 @@ function Row(props: {
         </small>
       </button>
       {isSelected && van.eventMs !== null && (
-        <a className={styles.day} href={addressOfVanPage({ van: van.van, day: madridDay(atMs), atMs: Math.floor(atMs / 1_000) * 1_000 })}>
+        <a className={styles.day} href={addressOfVanPage({ van: van.van, day: madridDate(atMs), atMs: Math.floor(atMs / 1_000) * 1_000 })}>
           {t('day')}
         </a>
       )}

@@ -1,6 +1,6 @@
+import { madridDate } from '@km0/contracts/madrid'
 import type { VanDayView } from '@km0/contracts/van-day-panel'
 import { useTranslations } from 'next-intl'
-import { madridDay } from '../feed/madrid-day.ts'
 import { useTimes } from '../feed/use-times.ts'
 import { addressOfReplay } from '../replay/replay-place.ts'
 import styles from './van-page.module.css'
@@ -22,8 +22,8 @@ export function DayBar(props: {
   const { view, day, nowMs, place } = props
   const isToday = view.day.endMs > nowMs
   const move = (days: number) => {
-    const next = madridDay(view.day.startMs + DAY_MS / 2 + days * DAY_MS)
-    props.onPlace({ ...place, day: next === madridDay(nowMs) ? null : next, atMs: null })
+    const next = madridDate(view.day.startMs + DAY_MS / 2 + days * DAY_MS)
+    props.onPlace({ ...place, day: next === madridDate(nowMs) ? null : next, atMs: null })
   }
   const hours = Math.round((view.day.endMs - view.day.startMs) / 3_600_000)
   return (

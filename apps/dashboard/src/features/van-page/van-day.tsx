@@ -1,10 +1,10 @@
 'use client'
 
+import { madridDate } from '@km0/contracts/madrid'
 import type { VanDayView } from '@km0/contracts/van-day-panel'
 import dynamic from 'next/dynamic'
 import { useTranslations } from 'next-intl'
 import { useCallback, useMemo, useRef } from 'react'
-import { madridDay } from '../feed/madrid-day.ts'
 import { CLOCK } from '../feed/time-formats.ts'
 import { useTimes } from '../feed/use-times.ts'
 import type { OwnMap } from '../map/own-map.ts'
@@ -49,7 +49,7 @@ export interface VanDayProps {
 export function VanDay(props: VanDayProps) {
   const t = useTranslations('vanPage')
   const { view, nowMs, place, onPlace } = props
-  const day = madridDay(view.day.startMs)
+  const day = madridDate(view.day.startMs)
   const goesOn = view.day.endMs > nowMs
   const { track, header, line, reason } = useVanTrack(view.van.van, day, goesOn, view.live)
   const untilMs = Math.min(view.day.endMs, nowMs)

@@ -1,7 +1,7 @@
 import type { MuteView } from '@km0/contracts/dispatch'
 import type { Period } from '@km0/contracts/madrid'
+import { madridDate } from '@km0/contracts/madrid'
 import type { PanelPoint } from '@km0/contracts/panel'
-import { madridDay } from '../feed/madrid-day.ts'
 import type { PanelModel } from '../feed/panel-model.ts'
 import type { FeedStatus } from '../feed/prepare-feed.ts'
 import { type DeafSpan, DeafSpans, silenceOf } from '../feed/prepare-silence.ts'
@@ -57,7 +57,7 @@ export interface Van {
 export function prepareFleet(model: PanelModel, feed: FeedStatus, nowMs: number): Van[] {
   const names = new Set([...model.points.keys(), ...model.signals.keys()])
   for (const van of model.registered.keys()) names.add(van)
-  const today = madridDay(nowMs)
+  const today = madridDate(nowMs)
   const deaf = new DeafSpans(model, feed)
   const duties = new Duties(model, nowMs)
   const vans = [...names].map((name) => prepareVan(name, model, deaf, duties, nowMs, today))
@@ -133,7 +133,7 @@ function prepareVan(van: string, model: PanelModel, deaf: DeafSpans, duties: Dut
 
 /** Whether a sign is of the shift in force; where there is none, or it goes on around the clock, of today. */
 function isOfNow(lastMs: number, shift: Period | null, today: string): boolean {
-  if (shift === null || shift.endMs - shift.startMs >= DAY_MS) return madridDay(lastMs) === today
+  if (shift === null || shift.endMs - shift.startMs >= DAY_MS) return madridDate(lastMs) === today
   return lastMs >= shift.startMs - BEFORE_SHIFT_MS
 }
 
