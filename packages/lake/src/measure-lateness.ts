@@ -2,7 +2,7 @@ import { LATENESS_STEPS_MS, latenessStep } from '@km0/contracts'
 import { identifier, LAKE, type Lake } from './lake.ts'
 import { ROW_KINDS } from './rows.ts'
 import { columnsOf } from './schema.ts'
-import { DEAD_LETTERS, dayOf, LATE_POSITIONS, type LakeTable, POSITIONS } from './tables.ts'
+import { DEAD_LETTERS, dayOf, LATE_POSITIONS, type LakeTable, onEventDays, POSITIONS } from './tables.ts'
 
 /** How late the positions of an hour of arrival were, and what became of them. */
 export interface LatenessHour {
@@ -40,7 +40,7 @@ export async function measureLateness(lake: Lake, span: { readonly fromMs: numbe
       return connection.all<Row>(
         `SELECT (arrival_ms // ${HOUR_MS} * ${HOUR_MS})::DOUBLE AS "hourMs", ${what} AS what, ${rows}::DOUBLE AS count
          FROM ${LAKE}.${identifier(table.name)}
-         WHERE event_day >= DATE '1970-01-01' + ${dayOf(span.fromMs) - EVENT_DAYS} AND event_day <= DATE '1970-01-01' + ${dayOf(span.toMs) + 1}
+         WHERE ${onEventDays(dayOf(span.fromMs) - EVENT_DAYS, dayOf(span.toMs) + 1)}
            AND arrival_ms >= ${Math.trunc(span.fromMs)} AND arrival_ms < ${Math.trunc(span.toMs)} AND ${where} GROUP BY ALL`,
       )
     }

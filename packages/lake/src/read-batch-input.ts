@@ -1,7 +1,7 @@
 import { identifier, LAKE, type Lake, type LakeConnection, literal } from './lake.ts'
 import { type ColumnRoom, type PositionColumns, readInto, roomFor, selectedColumns, streamInto } from './read-positions.ts'
 import { ROW_KINDS } from './rows.ts'
-import { dayOf, POSITIONS } from './tables.ts'
+import { dayOf, onEventDays, POSITIONS } from './tables.ts'
 
 export interface BatchInputQuery {
   /** Event time, `[fromMs, toMs)`, of the range whose rows are wanted. */
@@ -85,7 +85,7 @@ function namesWithoutPointBefore({ rowCount, vans, van, eventMs }: PositionColum
 function lastWithin(snapshot: number, vans: readonly string[], fromMs: number, toMs: number): string {
   const source = `${LAKE}.${identifier(POSITIONS.name)} AT (VERSION => ${Math.trunc(snapshot)})`
   const where = `kind = '${ROW_KINDS.position}' AND van IN (${vans.map(literal).join(', ')})
-    AND event_day >= DATE '1970-01-01' + ${dayOf(fromMs)} AND event_day <= DATE '1970-01-01' + ${dayOf(toMs)}
+    AND ${onEventDays(dayOf(fromMs), dayOf(toMs))}
     AND event_ms >= ${Math.trunc(fromMs)} AND event_ms < ${Math.trunc(toMs)}`
   return `WITH last AS (SELECT van, max(event_ms) AS event_ms FROM ${source} WHERE ${where} GROUP BY van)
     SELECT ${selectedColumns} FROM ${source} SEMI JOIN last USING (van, event_ms) WHERE ${where}`

@@ -3,6 +3,7 @@ import { typedLakeError } from './errors.ts'
 import { identifier, LAKE, type Lake, type LakeConnection, literal, type SqlValue } from './lake.ts'
 import { ROW_KINDS } from './rows.ts'
 import { dayOf, POSITIONS } from './tables.ts'
+import { itemsOf } from './typed-columns.ts'
 
 export interface PositionsQuery {
   /** Event time, `[fromMs, toMs)`. */
@@ -210,11 +211,4 @@ function firstRows(columns: PositionColumns, rowCount: number): PositionColumns 
     partition: columns.partition.subarray(0, rowCount),
     offset: columns.offset.subarray(0, rowCount),
   }
-}
-
-/** The numbers of a column, a view of the engine's memory that lives as long as its chunk. */
-function itemsOf(vector: DuckDBVector, rows: number): ArrayLike<number> {
-  const { items } = vector as unknown as { readonly items?: Float64Array | Int32Array }
-  if (items === undefined) throw new TypeError(`a column of the lake came as ${vector.constructor.name}, which has no numbers`)
-  return items.subarray(0, rows)
 }

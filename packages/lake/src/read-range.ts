@@ -1,7 +1,7 @@
 import { identifier, LAKE, type Lake, type LakeConnection, literal } from './lake.ts'
 import { currentSnapshot } from './read-positions.ts'
 import { ROW_KINDS } from './rows.ts'
-import { dayOf, type LakeTable, POSITIONS } from './tables.ts'
+import { dayOf, type LakeTable, onEventDays, POSITIONS } from './tables.ts'
 
 export interface OwnersQuery {
   readonly table: LakeTable
@@ -121,14 +121,14 @@ const at = (table: LakeTable, snapshot: number) => `${LAKE}.${identifier(table.n
 const ownerColumn = (table: LakeTable) => (table === POSITIONS ? 'van' : 'market')
 
 function within(fromMs: number, toMs: number): string {
-  return `kind = '${ROW_KINDS.position}' AND event_day >= DATE '1970-01-01' + ${dayOf(fromMs)} AND event_day <= DATE '1970-01-01' + ${dayOf(toMs)}
+  return `kind = '${ROW_KINDS.position}' AND ${onEventDays(dayOf(fromMs), dayOf(toMs))}
     AND event_ms >= ${Math.trunc(fromMs)} AND event_ms < ${Math.trunc(toMs)}`
 }
 
 function conditionOf({ table, fromMs, toMs, owners }: OwnersQuery): string {
   const kind = table === POSITIONS ? ROW_KINDS.position : ROW_KINDS.event
   const some = owners === null ? 'true' : owners.length === 0 ? 'false' : `${ownerColumn(table)} IN (${owners.map(literal).join(', ')})`
-  return `kind = '${kind}' AND event_day >= DATE '1970-01-01' + ${dayOf(fromMs)} AND event_day <= DATE '1970-01-01' + ${dayOf(toMs - 1)}
+  return `kind = '${kind}' AND ${onEventDays(dayOf(fromMs), dayOf(toMs - 1))}
     AND event_ms >= ${Math.trunc(fromMs)} AND event_ms < ${Math.trunc(toMs)} AND ${some}`
 }
 

@@ -1,6 +1,6 @@
 import { identifier, LAKE, type Lake, literal } from './lake.ts'
 import { columnsOf } from './schema.ts'
-import { dayOf, type LakeTable } from './tables.ts'
+import { dayOf, type LakeTable, onEventDays } from './tables.ts'
 
 /** Rows of the late side output, or dead letters, of one owner and reason. */
 export interface ReasonCount {
@@ -32,7 +32,7 @@ export async function countReasons(lake: Lake, query: ReasonsQuery): Promise<Rea
     return connection.all<ReasonCount>(
       `SELECT key AS owner, reason, count(*)::DOUBLE AS count, median(event_ms - arrival_ms)::DOUBLE AS "aheadMs"
         FROM ${LAKE}.${identifier(table.name)} AT (VERSION => ${Math.trunc(query.snapshot)})
-        WHERE event_day >= DATE '1970-01-01' + ${dayOf(fromMs)} AND event_day <= DATE '1970-01-01' + ${dayOf(toMs - 1)}
+        WHERE ${onEventDays(dayOf(fromMs), dayOf(toMs - 1))}
           AND ${time} >= ${Math.trunc(fromMs)} AND ${time} < ${Math.trunc(toMs)} AND ${some}
         GROUP BY ALL ORDER BY count DESC, owner`,
     )

@@ -1,6 +1,6 @@
 import { identifier, LAKE, type Lake, literal } from './lake.ts'
 import { ROW_KINDS } from './rows.ts'
-import { dayOf, POSITIONS } from './tables.ts'
+import { dayOf, onEventDays, POSITIONS } from './tables.ts'
 import { interruptible, readNumbers } from './typed-columns.ts'
 
 export interface SamplesQuery {
@@ -35,7 +35,7 @@ export async function readSamples(lake: Lake, query: SamplesQuery, signal?: Abor
           SELECT van, CASE WHEN event_ms < ${Math.trunc(fromMs)} THEN -1 ELSE (event_ms - ${Math.trunc(fromMs)}) // ${Math.trunc(sampleMs)} END AS slot,
             max(event_ms) AS event_ms, arg_max(lat, event_ms) AS lat, arg_max(lon, event_ms) AS lon
           FROM ${LAKE}.${identifier(POSITIONS.name)}
-          WHERE kind = '${ROW_KINDS.position}' AND event_day >= DATE '1970-01-01' + ${dayOf(firstMs)} AND event_day <= DATE '1970-01-01' + ${dayOf(toMs - 1)}
+          WHERE kind = '${ROW_KINDS.position}' AND ${onEventDays(dayOf(firstMs), dayOf(toMs - 1))}
             AND event_ms >= ${Math.trunc(firstMs)} AND event_ms < ${Math.trunc(toMs)} AND ${some}
           GROUP BY ALL`,
       )

@@ -1,6 +1,6 @@
 import { identifier, LAKE, type Lake, literal } from './lake.ts'
 import { ROW_KINDS } from './rows.ts'
-import { dayOf, STOCK_EVENTS } from './tables.ts'
+import { dayOf, onEventDays, STOCK_EVENTS } from './tables.ts'
 
 export interface StockRangeQuery {
   /** Event time, `[fromMs, toMs)`. */
@@ -27,7 +27,7 @@ export async function readStockRange(lake: Lake, query: StockRangeQuery): Promis
       `SELECT kafka_partition AS partition, kafka_offset::DOUBLE AS "offset", arrival_ms::DOUBLE AS "timestampMs", value AS text
         FROM ${LAKE}.${identifier(STOCK_EVENTS.name)} AT (VERSION => ${Math.trunc(snapshot)})
         WHERE kind = '${ROW_KINDS.event}' AND market IN (${markets.map(literal).join(', ')})
-          AND event_day >= DATE '1970-01-01' + ${dayOf(fromMs)} AND event_day <= DATE '1970-01-01' + ${dayOf(toMs - 1)}
+          AND ${onEventDays(dayOf(fromMs), dayOf(toMs - 1))}
           AND event_ms >= ${Math.trunc(fromMs)} AND event_ms < ${Math.trunc(toMs)}`,
     ),
   )

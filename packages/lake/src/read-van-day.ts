@@ -2,7 +2,7 @@ import type { LakeLatePoint, LakeRefusedPoint } from '@km0/contracts/van-day-pan
 import { identifier, LAKE, type Lake, type LakeConnection, literal } from './lake.ts'
 import { ROW_KINDS } from './rows.ts'
 import { columnsOf } from './schema.ts'
-import { DEAD_LETTERS, dayOf, LATE_POSITIONS, type LakeTable, POSITIONS } from './tables.ts'
+import { DEAD_LETTERS, dayOf, LATE_POSITIONS, type LakeTable, onEventDays, POSITIONS } from './tables.ts'
 import { interruptible, readNumbers } from './typed-columns.ts'
 
 /** A van and a span, `[fromMs, toMs)`: of event time, of dead letters of arrival. */
@@ -118,5 +118,4 @@ async function whereThere<Row>(
 
 const nameOf = (table: LakeTable) => `${LAKE}.${identifier(table.name)}`
 const whole = Math.trunc
-const days = (fromMs: number, toMs: number, of = '') =>
-  `${of}event_day >= DATE '1970-01-01' + ${dayOf(fromMs)} AND ${of}event_day <= DATE '1970-01-01' + ${dayOf(toMs - 1)}`
+const days = (fromMs: number, toMs: number, of?: string) => onEventDays(dayOf(fromMs), dayOf(toMs - 1), of)

@@ -132,3 +132,8 @@ const DAY_MS = 86_400_000
 export function dayOf(ms: number): number {
   return Math.floor(ms / DAY_MS)
 }
+
+/** Condition by which a statement reads the files of these days alone, both included; `of`: prefix of the column, `l.`. */
+export function onEventDays(firstDay: number, lastDay: number, of = ''): string {
+  return `${of}event_day >= DATE '1970-01-01' + ${firstDay} AND ${of}event_day <= DATE '1970-01-01' + ${lastDay}`
+}

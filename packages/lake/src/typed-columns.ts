@@ -1,3 +1,4 @@
+import type { DuckDBVector } from '@duckdb/node-api'
 import { typedLakeError } from './errors.ts'
 import type { LakeConnection } from './lake.ts'
 
@@ -38,9 +39,7 @@ export async function readNumbers(
       }
       for (const [index, column] of columns.entries()) {
         const vector = chunk.getColumnVector(index)
-        const { items } = vector as unknown as { readonly items?: Float64Array }
-        if (items === undefined) throw new TypeError(`a column of the lake came as ${vector.constructor.name}, which has no numbers`)
-        column.set(items.subarray(0, chunk.rowCount), rowCount)
+        column.set(itemsOf(vector, chunk.rowCount), rowCount)
         for (let row = 0; row < chunk.rowCount; row += 1) if (vector.getItem(row) === null) column[rowCount + row] = Number.NaN
       }
       rowCount += chunk.rowCount
@@ -62,6 +61,13 @@ export async function interruptible<T>(connection: LakeConnection, signal: Abort
   } finally {
     signal?.removeEventListener('abort', interrupt)
   }
+}
+
+/** The numbers of a column, a view of the engine's memory that lives as long as its chunk. */
+export function itemsOf(vector: DuckDBVector, rows: number): ArrayLike<number> {
+  const { items } = vector as unknown as { readonly items?: Float64Array | Int32Array }
+  if (items === undefined) throw new TypeError(`a column of the lake came as ${vector.constructor.name}, which has no numbers`)
+  return items.subarray(0, rows)
 }
 
 function grown(column: Float64Array, capacity: number): Float64Array<ArrayBuffer> {
