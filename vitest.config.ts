@@ -35,7 +35,10 @@ export default defineConfig({
         },
       },
       { test: { name: 'proofs', include: ['test/proofs/**/*.test.ts'], ...slow, testTimeout: 600_000 } },
-      { test: { name: 'chaos', include: ['test/chaos/**/*.test.ts'], ...slow, testTimeout: 300_000 } },
+      // Faults are mostly waited out.
+      {
+        test: { name: 'chaos', include: ['test/chaos/**/*.test.ts'], ...slow, testTimeout: 300_000, fileParallelism: true, maxWorkers: 2 },
+      },
     ],
   },
 })

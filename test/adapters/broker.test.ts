@@ -91,7 +91,10 @@ describe('a session that outlives its connection', () => {
     const van = await connect(broker, 'furgoneta')
     await Promise.all(numbers(50).map((payload) => van.publishAsync('km0/p', payload, { qos: 1 })))
     const seen: string[] = []
-    const first = await connect(broker, 'pont', {})
+    // Set before the connection stands: what was parked may come in one packet with its CONNACK.
+    const first = mqtt.connect(broker.url, { clientId: 'pont', clean: false, reconnectPeriod: 0 })
+    first.on('error', () => {})
+    clients.push(first)
     first.handleMessage = (packet, callback) => {
       seen.push(packet.payload.toString())
       // The first twenty are acknowledged, the 21st holds the rest.
