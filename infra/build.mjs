@@ -26,6 +26,9 @@ const programs = {
   'infra/launcher/main.ts': 'infra/dist/launcher.js',
 }
 
+/** The core for foreign engines: one script without imports, which names its functions as members of `km0`. infra/engines/README.md tells them. */
+const engine = { entry: 'packages/pipelines/src/engine/index.ts', outfile: 'infra/engines/dist/km0-engine.js' }
+
 /** @type {import('esbuild').Plugin} */
 const workspaceInside = {
   name: 'workspace-inside',
@@ -77,6 +80,27 @@ async function bundle(only) {
   }
 }
 
+async function bundleEngine() {
+  const built = build({
+    entryPoints: [join(root, engine.entry)],
+    outfile: join(root, engine.outfile),
+    bundle: true,
+    format: 'iife',
+    globalName: 'km0',
+    platform: 'neutral',
+    target: 'es2022',
+    // `var km0` of a script is a global in every engine.
+    mainFields: ['module', 'main'],
+    conditions: ['import'],
+    logLevel: 'warning',
+  })
+  await built.catch(() => process.exit(1))
+}
+
 const words = process.argv.slice(2)
 if (words.includes('--pages')) buildPages()
-else await bundle(words.filter((word) => !word.startsWith('--')))
+else if (words.includes('--engine')) await bundleEngine()
+else {
+  await bundle(words.filter((word) => !word.startsWith('--')))
+  if (words.length === 0) await bundleEngine()
+}

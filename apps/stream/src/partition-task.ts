@@ -10,11 +10,10 @@ import {
   RECORD_FLAGS,
   TOPICS,
 } from '@km0/contracts'
-import { linesOf } from '@km0/pipelines'
+import { HeartbeatWatch, linesOf } from '@km0/pipelines'
 import type { LogRecord, OutRecord } from '@km0/transport'
 import { z } from 'zod'
 import { readBattery } from './battery.ts'
-import { HeartbeatWatch, heartbeatWatchSnapshot } from './heartbeat-watch.ts'
 
 /** How many records of a slice had each outcome. Names are those of RECORD_FLAGS that a person asks for. */
 export type Outcome = 'accepted' | 'invalid' | 'future' | 'ancient' | 'late' | 'partlyLate' | 'duplicate' | 'heartbeat' | 'settings'
@@ -38,6 +37,12 @@ export interface SliceResult {
   readonly records: readonly OutRecord[]
   readonly outcomes: ReadonlyMap<Outcome, number>
 }
+
+const heartbeatWatchSnapshot = z.object({
+  heartbeatMs: z.number().int().nullable(),
+  /** Absent in states of before outages were told. */
+  bridge: z.string().nullable().default(null),
+})
 
 const recordMs = z.number().int().nullable()
 
@@ -123,7 +128,7 @@ export class PartitionTask {
     )
     if (this.#recordMs === null || record.timestampMs > this.#recordMs) this.#recordMs = record.timestampMs
     if ((flags & RECORD_FLAGS.heartbeat) !== 0) {
-      const outage = this.#heartbeats.hear(record)
+      const outage = this.#heartbeats.hear(record.offset, record.timestampMs, text)
       if (outage !== null) this.#outages.push(outage)
     }
     return flags

@@ -77,6 +77,8 @@ export interface LinedHost extends PipelineHost {
   snapshotLines(): Iterable<string>
   /** `restore` in steps, a few milliseconds each: go through it to its end, and call nothing else of the host before. Throws as `restore` does. */
   restoreLines(lines: Iterable<string>): Iterable<void>
+  /** As `drain`, but live points that are coalesced stay until the next `drain`. */
+  drainOrdered(): Emission[]
   /** How many vans a partition holds state of. */
   keyCount(partition: number): number
 }

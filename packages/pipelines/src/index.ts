@@ -1,4 +1,6 @@
 export { linesOf, readEnvelope, type SnapshotIdentity } from '@km0/windowing'
+export { HeartbeatWatch } from './heartbeat-watch.ts'
+export { batteryOf } from './positions/battery.ts'
 export { batchNeedsFromMs, createPositionsBatch } from './positions/positions-batch.ts'
 export { createPositionsHost } from './positions/positions-host.ts'
 export { repartitionTasks } from './positions/repartition.ts'

@@ -55,6 +55,13 @@ export class Outbox {
     return taken
   }
 
+  /** Takes out what was emitted in order; what newer ones may replace stays until the next `drain`. */
+  drainOrdered(): Emission[] {
+    const taken = this.emissions
+    if (taken.length > 0) this.emissions = []
+    return taken
+  }
+
   private takeNewest(newest: Map<number, Map<string, Pending>>, into: Emission[]): void {
     for (const [partition, byKey] of newest) {
       for (const [key, { output, value, offset }] of byKey) into.push({ output, key, value: value(), partition, offset })

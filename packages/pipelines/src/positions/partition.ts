@@ -203,6 +203,11 @@ export class PositionsPartition {
     this.timers.schedule(atMs, van)
   }
 
+  /** W at which `closeUpTo` has something to look at; Infinity when there is nothing. */
+  get nextDueMs(): number {
+    return this.timers.nextMs
+  }
+
   /** Takes over a van of a snapshot. */
   restoreVan(van: Van): void {
     this.vans.set(van.name, van)

@@ -110,6 +110,10 @@ class PositionsHost implements LinedHost {
     return this.out.drain()
   }
 
+  drainOrdered(): Emission[] {
+    return this.out.drainOrdered()
+  }
+
   snapshot(): string {
     return [...this.snapshotLines()].join('\n')
   }

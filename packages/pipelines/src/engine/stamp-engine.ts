@@ -1,0 +1,88 @@
+import { offTheClock, type PositionsSettings, RECORD_FLAGS, readPositionRecord, TOPICS } from '@km0/contracts'
+import { type ClockSnapshot, PartitionClock } from '@km0/windowing'
+import { type Emit, sourceHeaders } from './emit.ts'
+import { positionsSettingsOf } from './positions-engine.ts'
+
+/**
+ * The clock of one source partition alone, for an engine that moves each van's records elsewhere: it says what a record is, whose it is, and
+ * the partition's W and F before it. Refused records are emitted here; of positions, duplicates move the clock too, so it holds no van.
+ */
+export class StampEngine {
+  private readonly partition: number
+  private readonly epoch: number
+  private readonly emit: Emit
+  private readonly settings: PositionsSettings
+  private clock: PartitionClock
+  /** Of the last record: its van when it is a position that counts, else null. */
+  van: string | null = null
+  /** Of the last record: W and F of the partition before it. -Infinity before the first that counts. */
+  watermarkBeforeMs = Number.NEGATIVE_INFINITY
+  finalBeforeMs = Number.NEGATIVE_INFINITY
+
+  constructor(partition: number, epoch: number, settingsJson: string | null, emit: Emit) {
+    this.partition = partition
+    this.epoch = epoch
+    this.emit = emit
+    this.settings = positionsSettingsOf(settingsJson)
+    this.clock = new PartitionClock(this.settings.delayMs, this.settings.allowedLatenessMs)
+  }
+
+  /** Applies the record at `offset`. Returns RECORD_FLAGS: `accepted` means that the van's operator judges it. */
+  onRecord(offset: number, timestampMs: number, text: string | null, byteLength: number, validUtf8: boolean): number {
+    this.van = null
+    this.watermarkBeforeMs = this.clock.watermarkMs
+    this.finalBeforeMs = this.clock.finalMs
+    const flags = this.apply(offset, timestampMs, text, byteLength, validUtf8)
+    return this.clock.watermarkMs > this.watermarkBeforeMs ? flags | RECORD_FLAGS.watermarkMoved : flags
+  }
+
+  private apply(offset: number, timestampMs: number, text: string | null, byteLength: number, validUtf8: boolean): number {
+    const record = readPositionRecord(text, byteLength, validUtf8, this.settings.refuseNullIsland)
+    switch (record.kind) {
+      case 'invalid':
+        this.refuse(offset, timestampMs, null, '{"motiu":"invalid"}')
+        return RECORD_FLAGS.invalid
+      case 'heartbeat':
+        this.clock.observe(Math.min(record.eventMs, timestampMs))
+        return RECORD_FLAGS.heartbeat
+      case 'settings':
+        this.clock.configure(record.delayMs, record.allowedLatenessMs)
+        return RECORD_FLAGS.settings
+      case 'position': {
+        const { van, eventMs } = record
+        const reason = offTheClock(eventMs, timestampMs, this.settings.maxFutureMs, this.settings.maxAgeMs)
+        if (reason !== null) {
+          this.refuse(offset, timestampMs, van, `{"motiu":"${reason}","data_ms":${eventMs}}`)
+          return reason === 'futur' ? RECORD_FLAGS.future : RECORD_FLAGS.ancient
+        }
+        this.van = van
+        this.clock.observe(Math.min(eventMs, timestampMs))
+        return RECORD_FLAGS.accepted
+      }
+    }
+  }
+
+  private refuse(offset: number, timestampMs: number, key: string | null, value: string): void {
+    this.emit(TOPICS.deadLetters.name, -1, key, value, timestampMs, sourceHeaders(this.epoch, this.partition, offset))
+  }
+
+  get watermarkMs(): number {
+    return this.clock.watermarkMs
+  }
+
+  get finalMs(): number {
+    return this.clock.finalMs
+  }
+
+  get progressMs(): number {
+    return this.clock.progressMs
+  }
+
+  snapshot(): string {
+    return JSON.stringify(this.clock.snapshot())
+  }
+
+  restore(snapshot: string): void {
+    this.clock = PartitionClock.restore(JSON.parse(snapshot) as ClockSnapshot)
+  }
+}
