@@ -39,7 +39,7 @@ describe('the bridge on real services: its input', () => {
 
   it('connected, and its subscriptions are gone: red, then subscribed anew, and messages flow (B39)', async () => {
     const bridge = await start({ KM0_BRIDGE_PROBE_EVERY_MS: '300', KM0_BRIDGE_PROBE_LIMIT_MS: '2000' })
-    await until('a probe came back', async () => (await bridge.metric('seconds_since_probe')) < 1)
+    await until('a probe came back', async () => (await bridge.metric('probe_age_seconds')) < 1)
     expect((await bridge.health()).parts.input).toEqual({ status: 'ok' })
     // Somebody takes the session, empties it and leaves: the bridge finds its session present and believes that it is subscribed.
     const intruder = await mqtt.connectAsync(services.mqtt.url, {

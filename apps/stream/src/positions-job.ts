@@ -131,7 +131,9 @@ export class PositionsJob implements PartitionsJob {
     const { metrics, checkpointer } = this.#options
     const nowMs = this.#clock.nowMs()
     for (const [partition, { task }] of this.#work) {
-      if (Number.isFinite(task.progressMs)) metrics.lagSeconds.set({ partition }, (nowMs - task.progressMs) / 1000)
+      if (!Number.isFinite(task.progressMs)) continue
+      metrics.lagSeconds.set({ partition }, (nowMs - task.progressMs) / 1000)
+      metrics.watermarkLagSeconds.set({ partition }, (nowMs - task.watermarkMs) / 1000)
     }
     checkpointer.observeAges()
   }
@@ -162,6 +164,7 @@ export class PositionsJob implements PartitionsJob {
     this.#untold.clear()
     delivery.drop()
     metrics.lagSeconds.reset()
+    metrics.watermarkLagSeconds.reset()
     metrics.keys.reset()
     checkpointer.drop()
   }

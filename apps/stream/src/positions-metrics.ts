@@ -29,6 +29,7 @@ export function positionsMetrics(registry: Registry) {
     lagRecords: partitionGauge('km0_stream_lag_records', 'Records of the log that are not applied yet'),
     lagSeconds: agingGauge('km0_stream_lag_seconds', 'Present time less the newest event time applied'),
     watermarkSeconds: partitionGauge('km0_stream_watermark_seconds', 'Watermark, seconds since 1970'),
+    watermarkLagSeconds: agingGauge('km0_stream_watermark_lag_seconds', 'Present time less the watermark'),
     keys: partitionGauge('km0_stream_keys', 'Vans that the state of a partition holds'),
     fenced: new Counter({
       name: 'km0_stream_fenced_total',

@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url'
 import { finishPayload, JOB_KINDS, piecePayload, planResult } from '@km0/contracts/backfill-payload'
 import { QUEUES } from '@km0/contracts/queues'
-import { Counter, type Health, type Logger, type Registry } from '@km0/runtime'
+import { Counter, Gauge, type Health, type Logger, type Registry } from '@km0/runtime'
 import { type Backfills, openBackfills } from '@km0/serving'
 import { JobRefusedError, openQueue, type QueueClient, type QueuedJob, startQueueWorker } from '@km0/transport/queue'
 import type { BatchSettings } from '../environment.ts'
@@ -19,6 +19,8 @@ export interface BackfillsProgram {
   readonly workerProgram?: string
 }
 
+/** Of the newest versions those that run are told in metrics. */
+const OBSERVED_VERSIONS = 20
 /** Cancelled versions are noticed so soon. */
 const CANCEL_POLL_MS = 250
 /** Locks that a piece may lose: kill -9 of this program costs one each. */
@@ -40,6 +42,8 @@ class BackfillService {
   readonly #log: Logger
   readonly #health: Health
   readonly #jobs: Counter
+  readonly #waiting: Gauge<'state'>
+  readonly #progress: Gauge<'version'>
   readonly #store: Backfills
   readonly #queue: QueueClient
   readonly #pool: WorkerPool
@@ -56,6 +60,18 @@ class BackfillService {
       name: 'km0_batch_jobs_total',
       help: 'Jobs ended, by outcome',
       labelNames: ['kind', 'outcome'],
+      registers: [metrics],
+    })
+    this.#waiting = new Gauge({
+      name: 'km0_batch_queue_jobs',
+      help: 'Jobs of the queue of backfills, by state',
+      labelNames: ['state'],
+      registers: [metrics],
+    })
+    this.#progress = new Gauge({
+      name: 'km0_backfill_progress_ratio',
+      help: 'Share of the points that a running backfill has worked on, by version',
+      labelNames: ['version'],
       registers: [metrics],
     })
     this.#store = openBackfills({ databaseUrl: settings.DATABASE_URL, applicationName: 'km0-batch', maxConnections: 2 })
@@ -86,6 +102,7 @@ class BackfillService {
     this.#isConnected = () => worker.connected()
     this.#every(CANCEL_POLL_MS, () => this.#stopEnded())
     this.#every(settings.KM0_BATCH_CHECK_MS, () => this.#enqueueMissing())
+    this.#every(settings.KM0_BATCH_CHECK_MS, async () => this.#observe(await worker.counts()))
   }
 
   #warn(error: Error): void {
@@ -105,6 +122,19 @@ class BackfillService {
         })
     }, ms)
     this.#timers.push(timer)
+  }
+
+  /** Gauges of what waits and of what runs: asked for at the queue's pace, so that a store that is away holds no scrape up. */
+  async #observe(counts: Readonly<Record<string, number>>): Promise<void> {
+    for (const [state, count] of Object.entries(counts)) this.#waiting.set({ state }, count)
+    const running = (await this.#store.list(OBSERVED_VERSIONS)).filter(({ state }) => state === 'running')
+    const shares: [number, number][] = []
+    for (const { id } of running) {
+      const progress = await this.#store.progress(id, Date.now())
+      if (progress !== null && progress.points > 0) shares.push([id, progress.pointsDone / progress.points])
+    }
+    this.#progress.reset()
+    for (const [version, share] of shares) this.#progress.set({ version }, share)
   }
 
   async #work(job: QueuedJob): Promise<unknown> {

@@ -40,6 +40,7 @@ class DeliveryService {
   readonly #queue: QueueClient
   readonly #mailer: Mailer | null
   readonly #tries: Counter<'channel' | 'outcome'>
+  readonly #queued: Gauge<'state'>
   #worker: QueueWorker | null = null
   #timer: NodeJS.Timeout | undefined
   #looking: Promise<void> = Promise.resolve()
@@ -60,6 +61,12 @@ class DeliveryService {
       name: 'km0_delivery_tries_total',
       help: 'Tries to deliver an event or a report, by channel and outcome',
       labelNames: ['channel', 'outcome'],
+      registers: [program.metrics],
+    })
+    this.#queued = new Gauge({
+      name: 'km0_delivery_queue_jobs',
+      help: 'Deliveries in the queue that wait, run, or are tried again later',
+      labelNames: ['state'],
       registers: [program.metrics],
     })
     const channels = new Gauge({
@@ -132,6 +139,7 @@ class DeliveryService {
         await this.#store.forget(nowMs - settings.KM0_DELIVERY_KEEP_DAYS * DAY_MS)
         this.#forgotAtMs = nowMs
       }
+      for (const [state, count] of Object.entries((await this.#worker?.counts()) ?? {})) this.#queued.set({ state }, count)
       this.#trouble = null
     } catch (error) {
       this.#later(error)

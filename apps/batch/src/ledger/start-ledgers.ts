@@ -40,7 +40,7 @@ export function startLedgers({ settings, log, metrics, health }: LedgerProgram):
   const database = { databaseUrl, applicationName: 'km0-batch-ledger', maxConnections: 2 }
   const [serving, store, runs] = [openServing(database), openLedgerStore(database), openLedgerRuns(database)]
   const unnamed = new Gauge({
-    name: 'km0_ledger_unnamed',
+    name: 'km0_ledger_unnamed_records',
     help: 'unnamed difference of the newest ledger, NaN before the first',
     registers: [metrics],
   })

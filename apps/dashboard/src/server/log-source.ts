@@ -31,6 +31,8 @@ export interface LogSourceOptions {
   /** Time of the platform, for what "the last 35 minutes" are. */
   readonly nowMs: () => number
   readonly onTrouble: (error: unknown, what: string) => void
+  /** A live point has come whose record arrived at the bridge at `arrivalMs`; of what is read after the start. */
+  readonly onLivePoint?: (arrivalMs: number) => void
   /** A record that is none of ours: counted, passed over. */
   readonly onRefused: (topic: string) => void
   /** What cannot be mended from inside. */
@@ -61,10 +63,15 @@ export class LogSource implements PanelSource {
 
   async start(give: (event: PanelEvent) => void): Promise<void> {
     const topic = TOPICS.panel.name
+    let isCaughtUp = false
     const live = this.#tail(TOPICS.live.name, 'start', give, (text, record) => {
       const value = decodeLiveValue(text)
       if (value === null) return null
+      if (isCaughtUp) this.#options.onLivePoint?.(record.timestampMs)
       return { kind: 'point', value, source: decodeSource(record.headers), batteryPercent: decodeBattery(record.headers) }
+    })
+    void live.then(() => {
+      isCaughtUp = true
     })
     const marks = this.#tail(TOPICS.marks.name, 'start', give, (text) => {
       const value = decodeMarkValue(text)

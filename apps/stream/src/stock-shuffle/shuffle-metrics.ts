@@ -52,7 +52,7 @@ export function shuffleMetrics(registry: Registry) {
       registers,
     }),
     transactionSeconds: new Histogram({
-      name: 'km0_stock_shuffle_transaction_seconds',
+      name: 'km0_stock_shuffle_transaction_duration_seconds',
       help: 'Time of one transaction',
       buckets: [0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
       registers,

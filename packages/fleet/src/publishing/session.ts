@@ -115,8 +115,16 @@ class Instruments {
       registers,
     })
     this.#faults = new Counter({ name: 'km0_fleet_faults_total', help: 'Messages with a fault.', labelNames: ['kind'], registers })
-    this.#gauge('km0_fleet_in_flight', 'Messages without acknowledgement.', () => window.inFlight)
-    this.#gauge('km0_fleet_acknowledged', 'Messages acknowledged since the start.', () => window.acknowledged)
+    this.#gauge('km0_fleet_in_flight_messages', 'Messages without acknowledgement.', () => window.inFlight)
+    new Counter({
+      name: 'km0_fleet_acknowledged_total',
+      help: 'Messages that the broker has acknowledged.',
+      registers,
+      collect() {
+        this.reset()
+        this.inc(window.acknowledged)
+      },
+    })
     this.#gauge('km0_fleet_behind_seconds', 'Lag behind the own timetable.', () => this.#behindMs / 1000)
     this.health.register('mqtt', () => (connected() ? { status: 'ok' } : { status: 'down', detail: 'not connected' }))
     this.health.register('pace', () =>
