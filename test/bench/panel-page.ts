@@ -21,6 +21,8 @@ type ProbedWindow = Window & { km0Probe: Probe }
 
 /** Before the page loads: begins to write down what it draws. */
 export async function probe(page: Page): Promise<void> {
+  // What tsx makes of a function with a name, wherever it runs.
+  await page.addInitScript('globalThis.__name ??= (named) => named')
   await page.addInitScript(() => {
     const seen: Probe = { publishToPaint: [], serverToPaint: [], longTasks: [], frames: [] }
     Object.assign(window, { km0Probe: seen })

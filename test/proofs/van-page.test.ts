@@ -254,7 +254,7 @@ describe.skipIf(browser === null)('the fleet replay', () => {
     await keep(page, 'replay-dark-1440')
     expect(await violations(page)).toEqual([])
     await page.getByLabel('Date and time').fill('2026-10-25T10:30')
-    await page.getByRole('button', { name: 'Go' }).click()
+    await page.getByRole('button', { name: 'Go', exact: true }).click()
     await soon(() => stateOf('furgoneta-4')).toBe('silent')
     expect(await page.locator('li[data-van="furgoneta-4"]').textContent()).toContain('last heard 09:09')
     await soon(() => new URL(page.url()).searchParams.get('t')).toBe('2026-10-25T09:30:00Z')

@@ -12,8 +12,13 @@ import { VanLayer } from './van-layer.ts'
 
 /** Frames of gliding markers; more would only heat the machine. */
 const FRAME_MS = 40
-/** Texts are drawn anew at least so often, also while their last drawing is not done. */
+/** Names follow their vans so often: each time the whole map is drawn again. What somebody did is shown at once. */
 const LABELS_EVERY_MS = 1_000
+/** Where a frame comes so late, gliding would only queue up frames: markers are put in their places for a while. */
+const LATE_FRAME_MS = 60
+const NO_GLIDES_MS = 30_000
+/** Of the newest frame in the mean of how late they come. */
+const FRAME_WEIGHT = 0.2
 /** More vans than this are put in their places: gliding would draw without a pause. */
 const GLIDING_VANS_MAX = 1_000
 const EQUATOR_KM = 40_075
@@ -44,15 +49,17 @@ export class FleetDrawing {
   #count = 0
   #frame: number | undefined
   #drawnMs = 0
+  #lateMs = 0
+  #glideAgainMs = 0
   #batches: VansDrawn['batches'][number][] = []
 
   constructor(map: MapLibre) {
     this.#map = map
-    map.on('moveend', () => this.#draw())
+    map.on('moveend', () => this.#drawAll())
     map.on('zoom', () => {
       if (groupZoom(map.getZoom()) === this.#groupsZoom) return
       this.#regroup()
-      this.#draw()
+      this.#drawAll()
     })
   }
 
@@ -78,7 +85,7 @@ export class FleetDrawing {
     this.setLines(this.#lines)
     this.#labelsText = ''
     this.#regroup()
-    this.#draw()
+    this.#drawAll()
   }
 
   /** The style is being replaced. */
@@ -109,20 +116,20 @@ export class FleetDrawing {
     if (van === this.#selected) return
     this.#selected = van
     this.#regroup()
-    this.#draw()
+    this.#drawAll()
   }
 
   setHovered(van: string | null): void {
     if (van === this.#hovered) return
     this.#hovered = van
-    this.#drawLabels(this.#motion.frame(performance.now()).markers)
+    this.#drawLabels(true)
   }
 
   setGrouping(grouping: boolean): void {
     if (grouping === this.#grouping) return
     this.#grouping = grouping
     this.#regroup()
-    this.#draw()
+    this.#drawAll()
   }
 
   setLines(lines: MapLines): void {
@@ -161,8 +168,16 @@ export class FleetDrawing {
 
   #animate(): void {
     if (this.#frame !== undefined) return
-    const step = (nowMs: number) => {
+    let askedMs = performance.now()
+    const step = () => {
       this.#frame = undefined
+      const nowMs = performance.now()
+      this.#lateMs += (nowMs - askedMs - this.#lateMs) * FRAME_WEIGHT
+      askedMs = nowMs
+      if (this.#lateMs > LATE_FRAME_MS) {
+        this.#glideAgainMs = nowMs + NO_GLIDES_MS
+        this.#lateMs = 0
+      }
       let moving = true
       if (nowMs - this.#drawnMs >= FRAME_MS) moving = this.#draw()
       if (moving) this.#frame = requestAnimationFrame(step)
@@ -170,36 +185,45 @@ export class FleetDrawing {
     this.#frame = requestAnimationFrame(step)
   }
 
+  #drawAll(): void {
+    this.#draw()
+    this.#drawLabels(true)
+  }
+
   /** Draws this moment; true while markers are on their way. */
   #draw(): boolean {
     const nowMs = performance.now()
     this.#drawnMs = nowMs
     const { markers, moving } = this.#motion.frame(nowMs)
-    const { grouped } = this.#groups
-    const drawn = markers.filter((marker) => marker.van !== this.#selected && !grouped.has(marker.van))
-    // The selected one lies on top.
-    const selected = this.#selected === null ? undefined : markers.find((marker) => marker.van === this.#selected)
-    if (selected !== undefined) drawn.push(selected)
-    this.#layer?.set(drawn)
-    this.#drawLabels(drawn)
+    this.#layer?.set(this.#inOrder(markers))
+    this.#drawLabels(false)
     return moving
   }
 
-  #drawLabels(markers: readonly Marker[]): void {
-    if (this.#layer === undefined) return
+  /** Those that are drawn by themselves; the selected one lies on top. */
+  #inOrder(markers: readonly Marker[]): Marker[] {
+    const { grouped } = this.#groups
+    const drawn = markers.filter((marker) => marker.van !== this.#selected && !grouped.has(marker.van))
+    const selected = this.#selected === null ? undefined : markers.find((marker) => marker.van === this.#selected)
+    if (selected !== undefined) drawn.push(selected)
+    return drawn
+  }
+
+  /** Names stand where their vans arrive. */
+  #drawLabels(atOnce: boolean): void {
+    const nowMs = performance.now()
+    if (this.#layer === undefined || (!atOnce && nowMs - this.#labelsMs < LABELS_EVERY_MS)) return
     const bounds = this.#map.getBounds()
-    this.#labels = prepareLabels(markers, {
+    this.#labels = prepareLabels(this.#inOrder(this.#motion.targets), {
       selected: this.#selected,
       hovered: this.#hovered,
       zoom: this.#map.getZoom(),
       isInView: (lon, lat) => bounds.contains([lon, lat]),
     })
     const text = JSON.stringify(this.#labels)
-    const nowMs = performance.now()
-    // While the worker is still at the last frame another one would only put it off, though not for ever: a map that is being moved always loads.
-    if (text === this.#labelsText || (nowMs - this.#labelsMs < LABELS_EVERY_MS && !this.#map.isSourceLoaded('km0-labels'))) return
-    this.#labelsText = text
     this.#labelsMs = nowMs
+    if (text === this.#labelsText) return
+    this.#labelsText = text
     this.#source('labels')?.setData({
       type: 'FeatureCollection',
       features: this.#labels.map(({ lon, lat, ...properties }) => ({
@@ -227,7 +251,9 @@ export class FleetDrawing {
 
   /** A shorter step than this is not worth a glide. */
   #visibleKm(): number {
-    if (this.#still.matches || document.visibilityState !== 'visible' || this.#count > GLIDING_VANS_MAX) return Number.POSITIVE_INFINITY
+    const late = performance.now() < this.#glideAgainMs
+    if (late || this.#still.matches || document.visibilityState !== 'visible' || this.#count > GLIDING_VANS_MAX)
+      return Number.POSITIVE_INFINITY
     return this.#pixelKm()
   }
 

@@ -76,7 +76,8 @@ export class FleetMap {
       dragRotate: false,
       pitchWithRotate: false,
       touchPitch: false,
-      fadeDuration: 120,
+      // Each name that moves would fade for frames on end, and a frame is the whole map.
+      fadeDuration: 0,
       locale: {
         'NavigationControl.ZoomIn': options.texts.zoomIn,
         'NavigationControl.ZoomOut': options.texts.zoomOut,

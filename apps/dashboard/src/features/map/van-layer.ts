@@ -34,7 +34,6 @@ void main() {
 }`
 
 interface Resources {
-  readonly gl: WebGL2RenderingContext
   readonly program: WebGLProgram
   readonly array: WebGLVertexArrayObject
   readonly buffer: WebGLBuffer
@@ -42,28 +41,52 @@ interface Resources {
   readonly uniforms: Record<'matrix' | 'half' | 'images' | 'atlas', WebGLUniformLocation | null>
 }
 
+interface View {
+  readonly matrix: Float32Array
+  readonly zoom: number
+  /** Of the map, in CSS pixels. */
+  readonly width: number
+  readonly height: number
+}
+
 /**
  * All vans in one draw call: a square an instance, its image out of one picture of all images. Writing 10,000 of them costs less than a
  * millisecond, where symbols of a GeoJSON source take more than a second to be placed.
+ *
+ * They are drawn on a canvas of their own above the map's: a fleet moves ten times a second, and the land under it need not be drawn again for it, which
+ * costs a quarter of a second where there is no graphics card. As a layer of the map it only learns how the map looks at the land.
  */
 export class VanLayer implements CustomLayerInterface {
   readonly id = 'km0-vans'
   readonly type = 'custom' as const
   readonly renderingMode = '2d' as const
   readonly #onDrawn: () => void
+  readonly #canvas: HTMLCanvasElement
   #map: MapLibre | undefined
+  #gl: WebGL2RenderingContext | undefined
   #resources: Resources | undefined
+  #view: View | undefined
+  #frame: number | undefined
   #colors: IconColors
   #scale: number
   #data = new Float32Array(0)
   #count = 0
   #stale = true
-  #atlasStale = true
 
   constructor(options: { readonly colors: IconColors; readonly scale: number; readonly onDrawn: () => void }) {
     this.#colors = options.colors
     this.#scale = options.scale
     this.#onDrawn = options.onDrawn
+    this.#canvas = document.createElement('canvas')
+    this.#canvas.className = 'km0-vans'
+    this.#canvas.setAttribute('aria-hidden', 'true')
+    // Pointers are for the map below.
+    this.#canvas.style.cssText = 'position:absolute;inset:0;width:100%;height:100%;pointer-events:none'
+    this.#canvas.addEventListener('webglcontextlost', (event) => {
+      event.preventDefault()
+      this.#resources = undefined
+    })
+    this.#canvas.addEventListener('webglcontextrestored', () => this.#drawSoon())
   }
 
   /** Draws these, the last one on top, with the next frame. */
@@ -79,41 +102,60 @@ export class VanLayer implements CustomLayerInterface {
     })
     this.#count = markers.length
     this.#stale = true
-    this.#map?.triggerRepaint()
+    this.#drawSoon()
   }
 
   onAdd(map: MapLibre): void {
     this.#map = map
-    // After a lost context nothing of the old one is left.
-    this.#resources = undefined
+    map.getCanvas().after(this.#canvas)
+    const gl = this.#canvas.getContext('webgl2', { antialias: false, depth: false })
+    if (gl === null) throw new Error('the browser gives no WebGL 2 for the layer of vans')
+    this.#gl = gl
   }
 
   onRemove(): void {
-    const { gl, program, array, buffer, atlas } = this.#resources ?? {}
-    this.#resources = undefined
+    if (this.#frame !== undefined) cancelAnimationFrame(this.#frame)
+    this.#frame = undefined
     this.#map = undefined
-    if (gl === undefined) return
-    gl.deleteProgram(program ?? null)
-    gl.deleteVertexArray(array ?? null)
-    gl.deleteBuffer(buffer ?? null)
-    gl.deleteTexture(atlas ?? null)
+    this.#canvas.remove()
+    // A browser keeps few contexts at a time.
+    this.#gl?.getExtension('WEBGL_lose_context')?.loseContext()
+    this.#gl = undefined
+    this.#resources = undefined
   }
 
-  render(given: WebGLRenderingContext | WebGL2RenderingContext, { defaultProjectionData }: CustomRenderMethodInput): void {
-    const gl = given as WebGL2RenderingContext
+  /** The map draws: the fleet moves with it, in the same frame. */
+  render(_gl: WebGLRenderingContext | WebGL2RenderingContext, { defaultProjectionData }: CustomRenderMethodInput): void {
     const map = this.#map
     if (map === undefined) return
-    if (this.#resources?.gl !== gl || !gl.isProgram(this.#resources.program)) {
+    const { clientWidth: width, clientHeight: height } = map.getCanvas()
+    this.#view = { matrix: fromOrigin(defaultProjectionData.mainMatrix as ArrayLike<number>), zoom: map.getZoom(), width, height }
+    this.#draw()
+  }
+
+  #drawSoon(): void {
+    this.#frame ??= requestAnimationFrame(() => this.#draw())
+  }
+
+  #draw(): void {
+    if (this.#frame !== undefined) cancelAnimationFrame(this.#frame)
+    this.#frame = undefined
+    const gl = this.#gl
+    const view = this.#view
+    // Before the map's first frame it is not known where anything lies.
+    if (gl === undefined || view === undefined || this.#map === undefined || gl.isContextLost()) return
+    if (this.#resources === undefined) {
       this.#resources = build(gl)
+      this.#loadAtlas(gl, this.#resources.atlas)
       this.#stale = true
-      this.#atlasStale = true
     }
     const { program, array, buffer, atlas, uniforms } = this.#resources
+    this.#fit()
+    gl.clearColor(0, 0, 0, 0)
+    gl.clear(gl.COLOR_BUFFER_BIT)
     // biome-ignore lint/correctness/useHookAtTopLevel: it is WebGL's, no hook
     gl.useProgram(program)
-    gl.activeTexture(gl.TEXTURE0)
     gl.bindTexture(gl.TEXTURE_2D, atlas)
-    if (this.#atlasStale) this.#loadAtlas(gl)
     gl.bindVertexArray(array)
     const fresh = this.#stale
     if (fresh) {
@@ -121,22 +163,27 @@ export class VanLayer implements CustomLayerInterface {
       gl.bufferData(gl.ARRAY_BUFFER, this.#data.subarray(0, this.#count * FLOATS), gl.DYNAMIC_DRAW)
       this.#stale = false
     }
-    const { width, height } = map.getCanvas().getBoundingClientRect()
-    const half = (ICON_SIZE_PX / 2) * iconScale(map.getZoom(), this.#scale)
-    gl.uniformMatrix4fv(uniforms.matrix, false, fromOrigin(defaultProjectionData.mainMatrix as ArrayLike<number>))
-    gl.uniform2f(uniforms.half, (half * 2) / width, (half * 2) / height)
+    const half = (ICON_SIZE_PX / 2) * iconScale(view.zoom, this.#scale)
+    gl.uniformMatrix4fv(uniforms.matrix, false, view.matrix)
+    gl.uniform2f(uniforms.half, (half * 2) / view.width, (half * 2) / view.height)
     gl.uniform1f(uniforms.images, ICONS.length)
     gl.uniform1i(uniforms.atlas, 0)
-    gl.disable(gl.CULL_FACE)
-    gl.disable(gl.DEPTH_TEST)
     gl.enable(gl.BLEND)
     gl.blendFunc(gl.ONE, gl.ONE_MINUS_SRC_ALPHA)
     gl.drawArraysInstanced(gl.TRIANGLE_STRIP, 0, 4, this.#count)
-    gl.bindVertexArray(null)
     if (fresh) this.#onDrawn()
   }
 
-  #loadAtlas(gl: WebGL2RenderingContext): void {
+  /** As many pixels as the map has. */
+  #fit(): void {
+    const { width, height } = this.#map?.getCanvas() ?? this.#canvas
+    if (this.#canvas.width !== width) this.#canvas.width = width
+    if (this.#canvas.height !== height) this.#canvas.height = height
+    this.#gl?.viewport(0, 0, width, height)
+  }
+
+  #loadAtlas(gl: WebGL2RenderingContext, atlas: WebGLTexture): void {
+    gl.bindTexture(gl.TEXTURE_2D, atlas)
     gl.pixelStorei(gl.UNPACK_PREMULTIPLY_ALPHA_WEBGL, true)
     gl.pixelStorei(gl.UNPACK_FLIP_Y_WEBGL, false)
     gl.texImage2D(gl.TEXTURE_2D, 0, gl.RGBA, gl.RGBA, gl.UNSIGNED_BYTE, atlasOf(this.#colors))
@@ -145,7 +192,6 @@ export class VanLayer implements CustomLayerInterface {
     gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_MAG_FILTER, gl.LINEAR)
     gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_WRAP_S, gl.CLAMP_TO_EDGE)
     gl.texParameteri(gl.TEXTURE_2D, gl.TEXTURE_WRAP_T, gl.CLAMP_TO_EDGE)
-    this.#atlasStale = false
   }
 }
 
@@ -201,5 +247,5 @@ function build(gl: WebGL2RenderingContext): Resources {
   gl.vertexAttribDivisor(0, 1)
   const uniform = (name: string) => gl.getUniformLocation(program, `u_${name}`)
   const uniforms = { matrix: uniform('matrix'), half: uniform('half'), images: uniform('images'), atlas: uniform('atlas') }
-  return { gl, program, array, buffer, atlas: gl.createTexture(), uniforms }
+  return { program, array, buffer, atlas: gl.createTexture(), uniforms }
 }
