@@ -14,6 +14,9 @@ import { Trouble } from './trouble.ts'
 
 export const POSITIONS_GROUP = 'km0-positions'
 
+/** At one record at a time a fetch, its slice and its batch cost more than the records: they are waited for, shorter than anybody sees. */
+const FETCH = { minBytes: 8_192, maxWaitMs: 50 }
+
 /** Each slice is a transaction of its own: fewer and larger ones cost less, and a result may wait a quarter of a second. */
 const TRANSACTION_FETCH = { minBytes: 65_536, maxWaitMs: 250 }
 
@@ -41,7 +44,7 @@ export async function startPositions(program: StreamProgram, log: Log): Promise<
     return new PartitionTask(partition, epoch, host, 0, program.settings.KM0_OUTAGE_AFTER_MS)
   }
   const job = new PositionsJob({ program, log, delivery, checkpointer, metrics, newTask })
-  const fetch = program.settings.KM0_DELIVERY === 'transactional' ? TRANSACTION_FETCH : {}
+  const fetch = program.settings.KM0_DELIVERY === 'transactional' ? TRANSACTION_FETCH : FETCH
   const role = await runPartitions(program, log, { groupId: POSITIONS_GROUP, topic: TOPICS.positions.name, job, delivery, fetch })
   program.health.register('group', () => groupHealth(role.consumer))
   program.health.register('results', () => trouble.health())

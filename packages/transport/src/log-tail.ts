@@ -21,6 +21,9 @@ export interface TailOptions {
   /** `onBatch` threw: the reader has stopped. */
   readonly onError?: (error: Error) => void
   readonly signal?: AbortSignal
+  /** A fetch waits until there is so much, at most `maxWaitMs`. Default: anything, 250 ms. */
+  readonly minBytes?: number
+  readonly maxWaitMs?: number
 }
 
 export interface TailHandle {
@@ -100,7 +103,8 @@ class Tail implements TailHandle {
       sessionTimeout: 30_000,
       heartbeatInterval: 3_000,
       rebalanceTimeout: 15_000,
-      maxWaitTimeInMs: 250,
+      minBytes: this.#options.minBytes ?? 1,
+      maxWaitTimeInMs: this.#options.maxWaitMs ?? 250,
       metadataMaxAge: 30_000,
       allowAutoTopicCreation: false,
       retry: { initialRetryTime: 100, maxRetryTime: 1_000, retries: 5 },

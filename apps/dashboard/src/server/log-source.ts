@@ -18,6 +18,8 @@ import type { PanelSource, SourceHealth } from './panel-source.ts'
 import { SourceEnds } from './source-ends.ts'
 import { storedEvents } from './stored-events.ts'
 
+/** Moves go out ten times a second: a fetch a position would cost more than the position. */
+const LIVE_FETCH = { minBytes: 8_192, maxWaitMs: 50 }
 /** How often the register is read again: an import shows after this at the latest. Also how the store's health is known. */
 const REGISTER_EVERY_MS = 10_000
 const RETRY_MS = 1_000
@@ -155,6 +157,7 @@ export class LogSource implements PanelSource {
         this.#options.log.tailTopic({
           topic,
           from,
+          ...(topic === TOPICS.live.name ? LIVE_FETCH : {}),
           onBatch: (records) => {
             this.#logTrouble.delete(topic)
             records.forEach(take)

@@ -30,6 +30,8 @@ export const LAKE_GROUP = 'km0-lake'
 
 const DAY_MS = 86_400_000
 const LOOK_EVERY_MS = 250
+/** Nobody waits for the lake: few large fetches. */
+const FETCH = { minBytes: 65_536, maxWaitMs: 250 }
 const RETRY_MS = { first: 500, most: 10_000 }
 
 /**
@@ -74,6 +76,7 @@ async function runLake(program: StreamProgram, log: Log, lake: Lake, settings: L
   const consumer = await log.consumePartitions({
     groupId: LAKE_GROUP,
     topics: LAKE_TABLES.map(({ topic }) => topic),
+    ...FETCH,
     onStart: (topic, partition, firstOffset) => job.start(topic, partition, firstOffset),
     onSlice: (slice) => job.apply(slice),
     onDrop: () => job.drop(),
