@@ -6,6 +6,7 @@ const BENCHES: Readonly<Record<string, string>> = {
   batch: 'from the lake to published rows in PostgreSQL, one day and more; --peers: rows in memory beside other engines',
   'lake-batch': 'one day from the lake to result rows in memory',
   bridge: 'MQTT to Kafka',
+  live: 'Kafka to Kafka: windows, sessions, signal states; --peers: beside Kafka Streams and Flink SQL; --floor: the client library alone',
   core: 'the windowing core, a record at a time',
   delivery: 'idempotent and transactional delivery of the positions job',
   panel: 'from MQTT to the screen: latency, CPU, memory of the page',
