@@ -1,4 +1,5 @@
 import type { KafkaMessage } from 'kafkajs'
+import { FetchedRecord } from './fetched-record.ts'
 
 /** One record as it was read. */
 export interface LogRecord {
@@ -23,26 +24,33 @@ export interface OutRecord {
 
 const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({})
 
-/** Decodes the key when it is asked for: the windowing never reads it. */
+/** Decodes key and headers when they are asked for: the windowing never reads them. */
 class KafkaRecord implements LogRecord {
   readonly partition: number
   readonly offset: number
   readonly timestampMs: number
   readonly value: Buffer | null
-  readonly headers: Readonly<Record<string, string>>
-  readonly #key: Buffer | null
+  readonly #message: KafkaMessage | FetchedRecord
 
-  constructor(partition: number, message: KafkaMessage) {
+  constructor(partition: number, message: KafkaMessage | FetchedRecord) {
     this.partition = partition
-    this.offset = toOffset(message.offset)
-    this.timestampMs = Number(message.timestamp)
+    this.#message = message
     this.value = message.value
-    this.headers = toHeaders(message.headers)
-    this.#key = message.key
+    if (message instanceof FetchedRecord) {
+      this.offset = requireOffset(message.offsetNumber)
+      this.timestampMs = message.timestampMs
+    } else {
+      this.offset = toOffset(message.offset)
+      this.timestampMs = Number(message.timestamp)
+    }
   }
 
   get key(): string | null {
-    return this.#key === null ? null : this.#key.toString('utf8')
+    return this.#message.key?.toString('utf8') ?? null
+  }
+
+  get headers(): Readonly<Record<string, string>> {
+    return toHeaders(this.#message.headers as KafkaMessage['headers'])
   }
 }
 
@@ -53,8 +61,11 @@ export function toLogRecord(partition: number, message: KafkaMessage): LogRecord
 
 /** An offset from Kafka's text. Throws a RangeError when it is no safe integer. */
 export function toOffset(text: string): number {
-  const offset = Number(text)
-  if (!Number.isSafeInteger(offset)) throw new RangeError(`offset ${text} is not a safe integer`)
+  return requireOffset(Number(text))
+}
+
+function requireOffset(offset: number): number {
+  if (!Number.isSafeInteger(offset)) throw new RangeError(`offset ${offset} is not a safe integer`)
   return offset
 }
 

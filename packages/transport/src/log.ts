@@ -1,5 +1,7 @@
 import type { TopicDefinition } from '@km0/contracts'
 import { type Admin, Kafka, logLevel } from 'kafkajs'
+import { kafkaAddress } from './address.ts'
+import { useFetchDecoder } from './fetch-decoder.ts'
 import { consumePartitions, type PartitionConsumer, type PartitionConsumerOptions } from './log-consumer.ts'
 import { typedError } from './log-errors.ts'
 import { countMembers, deleteGroups, growTopic, setOffsets } from './log-groups.ts'
@@ -18,6 +20,7 @@ export interface LogSink {
 }
 
 export interface LogOptions {
+  /** `host:port`, or `kafkas://NAME:PASSWORD@host:port?sasl=…` (address.ts). */
   readonly brokers: readonly string[]
   readonly clientId: string
   /** Where warnings of the client go. Absent: nowhere. */
@@ -69,9 +72,10 @@ export interface Log {
 
 /** A handle to the log. Connects at the first use; producers and readers are closed one by one. */
 export function openLog(options: LogOptions): Log {
+  useFetchDecoder()
   const kafka = new Kafka({
     clientId: options.clientId,
-    brokers: [...options.brokers],
+    ...kafkaAddress(options.brokers),
     connectionTimeout: options.connectionTimeoutMs ?? 3_000,
     requestTimeout: options.requestTimeoutMs ?? 15_000,
     logLevel: logLevel.WARN,
