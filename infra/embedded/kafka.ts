@@ -24,6 +24,8 @@ export interface KafkaOptions {
   readonly heapMib?: number | undefined
   /** One more way in: whoever comes by `port` is told to use `advertisedPort` from then on, where something stands in between. */
   readonly aside?: { readonly port: number; readonly advertisedPort: number } | undefined
+  /** One more way in, with TLS and a name: certificates as `infra/certificates.sh` makes them, users of SASL with their passwords. */
+  readonly secure?: { readonly port: number; readonly certificates: string; readonly users: Readonly<Record<string, string>> } | undefined
   readonly guard?: Guard | undefined
 }
 
@@ -44,16 +46,34 @@ const javaFlags = (heapMib: number) => [
   '-Dorg.slf4j.simpleLogger.dateTimeFormat=yyyy-MM-dd HH:mm:ss',
 ]
 
+/** The listener with TLS and SASL: names and passwords of PLAIN stand here, those of SCRAM in the log of the cluster. */
+function secureProperties({ certificates, users }: NonNullable<KafkaOptions['secure']>): Record<string, string> {
+  const names = Object.entries(users).map(([name, password]) => ` user_${name}="${password}"`)
+  const here = 'listener.name.secure'
+  return {
+    [`${here}.ssl.keystore.type`]: 'PEM',
+    [`${here}.ssl.keystore.location`]: join(certificates, 'server-all.pem'),
+    [`${here}.ssl.truststore.type`]: 'PEM',
+    [`${here}.ssl.truststore.location`]: join(certificates, 'ca.pem'),
+    [`${here}.sasl.enabled.mechanisms`]: 'PLAIN,SCRAM-SHA-256,SCRAM-SHA-512',
+    [`${here}.plain.sasl.jaas.config`]: `org.apache.kafka.common.security.plain.PlainLoginModule required${names.join('')};`,
+    [`${here}.scram-sha-256.sasl.jaas.config`]: 'org.apache.kafka.common.security.scram.ScramLoginModule required;',
+    [`${here}.scram-sha-512.sasl.jaas.config`]: 'org.apache.kafka.common.security.scram.ScramLoginModule required;',
+  }
+}
+
 function serverProperties(options: KafkaOptions, port: number, controllerPort: number): string {
-  const { aside } = options
+  const { aside, secure } = options
+  const more = (address: (listener: { port: number; advertisedPort?: number }) => number) =>
+    `${aside ? `,ASIDE://127.0.0.1:${address(aside)}` : ''}${secure ? `,SECURE://127.0.0.1:${secure.port}` : ''}`
   const properties = {
     'process.roles': 'broker,controller',
     'node.id': 1,
     'controller.quorum.voters': `1@127.0.0.1:${controllerPort}`,
     'controller.listener.names': 'CONTROLLER',
-    listeners: `PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}${aside ? `,ASIDE://127.0.0.1:${aside.port}` : ''}`,
-    'advertised.listeners': `PLAINTEXT://127.0.0.1:${port}${aside ? `,ASIDE://127.0.0.1:${aside.advertisedPort}` : ''}`,
-    'listener.security.protocol.map': `PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT${aside ? ',ASIDE:PLAINTEXT' : ''}`,
+    listeners: `PLAINTEXT://127.0.0.1:${port},CONTROLLER://127.0.0.1:${controllerPort}${more(({ port }) => port)}`,
+    'advertised.listeners': `PLAINTEXT://127.0.0.1:${port}${more((listener) => listener.advertisedPort ?? listener.port)}`,
+    'listener.security.protocol.map': `PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT${aside ? ',ASIDE:PLAINTEXT' : ''}${secure ? ',SECURE:SASL_SSL' : ''}`,
     'log.dirs': join(options.dataDir, 'log'),
     'auto.create.topics.enable': false,
     'offsets.topic.replication.factor': 1,
@@ -83,6 +103,7 @@ function serverProperties(options: KafkaOptions, port: number, controllerPort: n
     'num.network.threads': 2,
     'num.io.threads': 4,
     'background.threads': 2,
+    ...(secure ? secureProperties(secure) : {}),
   }
   return Object.entries(properties)
     .map(([key, value]) => `${key}=${value}\n`)
@@ -105,7 +126,10 @@ export async function startKafka(options: KafkaOptions): Promise<Kafka> {
   if (!existsSync(join(options.dataDir, 'log', 'meta.properties'))) {
     // 'A' in front: an id that begins with '-' would be taken for an option.
     const id = `A${randomBytes(16).toString('base64url').slice(0, 21)}`
-    await run('java', [...java, 'kafka.tools.StorageTool', 'format', '-t', id, '-c', propertiesFile], { cwd: options.dataDir })
+    const users = Object.entries(options.secure?.users ?? {}).flatMap(([name, password]) =>
+      ['SCRAM-SHA-256', 'SCRAM-SHA-512'].flatMap((mechanism) => ['--add-scram', `${mechanism}=[name=${name},password=${password}]`]),
+    )
+    await run('java', [...java, 'kafka.tools.StorageTool', 'format', '-t', id, '-c', propertiesFile, ...users], { cwd: options.dataDir })
   }
   const service = await startService({
     name: 'Kafka',

@@ -18,6 +18,8 @@ export interface PostgresOptions {
   /** Off only for data that may be lost with the machine: tests. Default true. */
   readonly fsync?: boolean | undefined
   readonly maxConnections?: number | undefined
+  /** Certificates as `infra/certificates.sh` makes them. Absent: no TLS. */
+  readonly certificates?: string | undefined
   readonly guard?: Guard | undefined
 }
 
@@ -52,6 +54,7 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
     max_wal_size: '256MB',
     timezone: 'UTC',
     log_timezone: 'UTC',
+    ...(options.certificates === undefined ? {} : certificateSettings(options.certificates, user)),
   }
   const [command, ...args] = commandLine(user, 'postgres', [
     '-D',
@@ -74,6 +77,17 @@ export async function startPostgres(options: PostgresOptions): Promise<Postgres>
   })
   const url = `postgres://${ROLE}:${password}@127.0.0.1:${port}/${DATABASE}`
   return { ...service, port, url, restart: () => startPostgres({ ...options, port }) }
+}
+
+/** The server refuses a key that is not its own user's. */
+function certificateSettings(certificates: string, user: PostgresUser): Record<string, string> {
+  const owned = (name: string) => {
+    const path = `${user.dataDir}.${name}`
+    writeFileSync(path, readFileSync(join(certificates, name)), { mode: 0o600 })
+    if (user.uid !== undefined) chownSync(path, user.uid, user.gid ?? user.uid)
+    return path
+  }
+  return { ssl: 'on', ssl_cert_file: owned('server.pem'), ssl_key_file: owned('server.key'), ssl_ca_file: owned('ca.pem') }
 }
 
 function commandLine(user: PostgresUser, program: string, args: readonly string[]): [string, ...string[]] {

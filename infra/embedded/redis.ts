@@ -22,6 +22,8 @@ export interface RedisOptions {
   readonly dataDir: string
   readonly port?: number | undefined
   readonly logFile?: string | undefined
+  /** One more way in, with TLS: certificates as `infra/certificates.sh` makes them; and users, with their passwords. */
+  readonly secure?: { readonly port: number; readonly certificates: string; readonly users: Readonly<Record<string, string>> } | undefined
   readonly guard?: Guard | undefined
 }
 
@@ -47,6 +49,18 @@ async function redisBinary(): Promise<string> {
   return binary
 }
 
+function secureSettings(secure: RedisOptions['secure']): Record<string, string | number> {
+  if (secure === undefined) return {}
+  const file = (name: string) => join(secure.certificates, name)
+  return {
+    'tls-port': secure.port,
+    'tls-cert-file': file('server.pem'),
+    'tls-key-file': file('server.key'),
+    'tls-ca-cert-file': file('ca.pem'),
+    'tls-auth-clients': 'optional',
+  }
+}
+
 /** Starts Redis on 127.0.0.1 with its append-only file under `dataDir`. */
 export async function startRedis(options: RedisOptions): Promise<Redis> {
   const binary = await redisBinary()
@@ -61,11 +75,23 @@ export async function startRedis(options: RedisOptions): Promise<Redis> {
     save: '',
     'maxmemory-policy': 'noeviction',
     'auto-aof-rewrite-min-size': '16mb',
+    ...secureSettings(options.secure),
   }
   const service = await startService({
     name: 'Redis',
     command: binary,
-    args: Object.entries(settings).flatMap(([key, value]) => [`--${key}`, String(value)]),
+    args: [
+      ...Object.entries(settings).flatMap(([key, value]) => [`--${key}`, String(value)]),
+      ...Object.entries(options.secure?.users ?? {}).flatMap(([name, password]) => [
+        '--user',
+        name,
+        'on',
+        `>${password}`,
+        '~*',
+        '&*',
+        '+@all',
+      ]),
+    ],
     cwd: options.dataDir,
     logFile: options.logFile ?? join(options.dataDir, 'redis.log'),
     // While the append-only file is read it answers -LOADING.

@@ -1,5 +1,6 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { connectionVariables } from '@km0/runtime'
 import { z } from 'zod'
 
 /** No platform was found. The message says what to do. */
@@ -13,6 +14,7 @@ const runFile = z.object({
   kafkaBrokers: z.string().min(1),
   databaseUrl: z.string().min(1),
   redisUrl: z.string().min(1),
+  mqttUrl: z.string().min(1).optional(),
   /** Of the panel; not there until it is ready. */
   url: z.string().optional(),
 })
@@ -22,19 +24,34 @@ const RUN_FILE = 'run.json'
 
 type Environment = Readonly<Record<string, string | undefined>>
 
+/** The environment with the credentials, certificates and files that are set for its addresses. Throws AddressesError with a line for each that is wrong. */
+function connected(environment: Environment): Environment {
+  const wrong: string[] = []
+  const variables = connectionVariables(environment, wrong)
+  if (wrong.length > 0) throw new AddressesError(`settings from the environment are wrong:\n  ${wrong.join('\n  ')}`)
+  return variables
+}
+
 /** KAFKA_BROKERS, else the log of the platform that `npm start` runs in `folder`. Throws AddressesError. */
 export function findBrokers(environment: Environment, folder = DATA_FOLDER): readonly string[] {
-  return splitBrokers(environment.KAFKA_BROKERS || theRunning(folder, 'KAFKA_BROKERS').kafkaBrokers)
+  return splitBrokers(connected(environment).KAFKA_BROKERS || theRunning(folder, 'KAFKA_BROKERS').kafkaBrokers)
 }
 
 /** DATABASE_URL, else the database of the platform that `npm start` runs in `folder`. Throws AddressesError. */
 export function findDatabaseUrl(environment: Environment, folder = DATA_FOLDER): string {
-  return environment.DATABASE_URL || theRunning(folder, 'DATABASE_URL').databaseUrl
+  return connected(environment).DATABASE_URL || theRunning(folder, 'DATABASE_URL').databaseUrl
 }
 
 /** REDIS_URL, else the queue of the platform that `npm start` runs in `folder`. Throws AddressesError. */
 export function findRedisUrl(environment: Environment, folder = DATA_FOLDER): string {
-  return environment.REDIS_URL || theRunning(folder, 'REDIS_URL').redisUrl
+  return connected(environment).REDIS_URL || theRunning(folder, 'REDIS_URL').redisUrl
+}
+
+/** MQTT_URL, else the broker of the platform that `npm start` runs in `folder`. Throws AddressesError. */
+export function findMqttUrl(environment: Environment, folder = DATA_FOLDER): string {
+  const url = connected(environment).MQTT_URL || theRunning(folder, 'MQTT_URL').mqttUrl
+  if (url === undefined) throw new AddressesError('this platform does not say where its broker is: set MQTT_URL')
+  return url
 }
 
 /** KM0_PANEL_URL, else the panel of the platform that `npm start` runs in `folder`, without a slash at its end. Throws AddressesError. */

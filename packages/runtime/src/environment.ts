@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { connectionVariables } from './connections.ts'
+import { withFiles } from './secret-files.ts'
 
 /** What every program of the platform reads from its environment. Each app extends it with its own settings. */
 export const commonEnvironment = z.object({
@@ -6,7 +8,7 @@ export const commonEnvironment = z.object({
     .string()
     .default('127.0.0.1:9092')
     .transform((text) => text.split(',').map((part) => part.trim()))
-    .pipe(z.array(z.string().regex(/^[^\s:]+:\d+$|^\[[^\]]+\]:\d+$/, 'each broker is host:port')).min(1)),
+    .pipe(z.array(z.string().regex(/^(kafkas?:\/\/(\S*@)?)?([^\s:]+|\[[^\]]+\]):\d+([/?]\S*)?$/, 'each broker is host:port')).min(1)),
   DATABASE_URL: z.string().default('postgres://postgres@127.0.0.1:5432/km0').describe('PostgreSQL address'),
   REDIS_URL: z.string().default('redis://127.0.0.1:6379').describe('Redis address'),
   MQTT_URL: z.string().default('mqtt://127.0.0.1:1883').describe('MQTT broker address'),
@@ -28,16 +30,18 @@ export class EnvironmentError extends Error {
 }
 
 /**
- * Parses the environment once, at start. Variables that are set but empty count as not set.
+ * Parses the environment once, at start. Variables that are set but empty count as not set; any setting may be given as a file instead
+ * (`NAME_FILE`); addresses come with the credentials and certificates that are set for them (`connectionVariables`).
  * Throws EnvironmentError with a line per variable that is wrong.
  */
 export function parseEnvironment<Schema extends z.ZodType>(
   schema: Schema,
   variables: Readonly<Record<string, string | undefined>>,
 ): z.infer<Schema> {
-  const given = Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined && value !== ''))
+  const wrong: string[] = []
+  const given = withFiles(connectionVariables(variables, wrong), schema, wrong)
   const parsed = schema.safeParse(given)
-  if (parsed.success) return parsed.data
-  const lines = parsed.error.issues.map((issue) => `  ${issue.path.join('.')}: ${issue.message}`)
-  throw new EnvironmentError(`settings from the environment are wrong:\n${lines.join('\n')}`)
+  if (parsed.success && wrong.length === 0) return parsed.data
+  const lines = [...wrong, ...(parsed.error?.issues ?? []).map((issue) => `${issue.path.join('.')}: ${issue.message}`)]
+  throw new EnvironmentError(`settings from the environment are wrong:\n  ${lines.join('\n  ')}`)
 }

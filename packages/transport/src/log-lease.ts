@@ -1,4 +1,5 @@
 import { AssignerProtocol, type Consumer, Kafka, logLevel, type PartitionAssigner } from 'kafkajs'
+import { kafkaAddress } from './address.ts'
 import { typedError } from './log-errors.ts'
 
 export interface LeaseOptions {
@@ -69,7 +70,7 @@ class GroupLease implements Lease {
     // A client of its own: its connections wait for nobody else's requests.
     this.#kafka = new Kafka({
       clientId: options.clientId,
-      brokers: [...options.brokers],
+      ...kafkaAddress(options.brokers),
       connectionTimeout: 3_000,
       requestTimeout: 15_000,
       logLevel: logLevel.NOTHING,

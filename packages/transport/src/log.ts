@@ -11,6 +11,7 @@ import { toOffset } from './log-record.ts'
 import { type LogClient, type TailHandle, type TailOptions, tailTopic } from './log-tail.ts'
 import { countPartitions, ensureTopics, type TopicOverride } from './log-topics.ts'
 import { openTransactionalProducer, type TransactionalProducer, type TransactionOptions } from './log-transaction.ts'
+import { useProduceEncoder } from './produce-encoder.ts'
 
 /** The part of a structured logger (pino's order of arguments) that the log needs. */
 export interface LogSink {
@@ -73,6 +74,7 @@ export interface Log {
 /** A handle to the log. Connects at the first use; producers and readers are closed one by one. */
 export function openLog(options: LogOptions): Log {
   useFetchDecoder()
+  useProduceEncoder()
   const kafka = new Kafka({
     clientId: options.clientId,
     ...kafkaAddress(options.brokers),

@@ -1,4 +1,5 @@
 import mqtt, { type IPublishPacket, type MqttClient } from 'mqtt'
+import { mqttAddress } from './address.ts'
 
 /** One message as the broker delivered it. */
 export interface MqttDelivery {
@@ -72,7 +73,9 @@ const DEFERRED = new Error('acknowledged later')
  * Reconnects for ever, with backoff; subscribes again when the broker has lost the session.
  */
 export function openMqttInput(settings: MqttInputSettings, events: MqttInputEvents): MqttInput {
-  const client = mqtt.connect(settings.url, {
+  const [url, secured] = mqttAddress(settings.url)
+  const client = mqtt.connect(url, {
+    ...secured,
     clientId: settings.clientId,
     // aedes speaks no MQTT 5.
     protocolVersion: 4,

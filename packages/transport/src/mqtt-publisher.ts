@@ -1,4 +1,5 @@
 import mqtt from 'mqtt'
+import { mqttAddress } from './address.ts'
 
 export interface MqttPublisherSettings {
   readonly url: string
@@ -28,7 +29,9 @@ export interface WatchedPublisher extends MqttPublisher {
 
 /** Connects a client that only publishes. Resolves at once: what is published before the connection stands waits for it. */
 export function openMqttPublisher(settings: MqttPublisherSettings): WatchedPublisher {
-  const client = mqtt.connect(settings.url, {
+  const [url, secured] = mqttAddress(settings.url)
+  const client = mqtt.connect(url, {
+    ...secured,
     ...(settings.clientId === undefined ? {} : { clientId: settings.clientId }),
     protocolVersion: 4,
     clean: true,
