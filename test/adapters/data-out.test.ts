@@ -55,10 +55,11 @@ const outage = (fromMs: number, toMs: number): { key: string; value: OutageValue
   key: `tall|0|${fromMs}`,
   value: { tipus: 'tall', particio: 0, inici_ms: fromMs, fi_ms: toMs, causa: null, epoca: 1, offset: 1 },
 })
+let silenceStepsMs: readonly [number, number, number] = [3 * MINUTE, 15 * MINUTE, 60 * MINUTE]
 const applyMarks = (...marks: { key: string; value: object }[]) => {
   const records = marks.map(({ key, value }) => record(key, value, { offset: 0 }, marksOffset++))
   return serving.applyMarkBatch({
-    ...{ topic: TOPICS.marks.name, partition: 0, nextOffset: marksOffset, clusterId: 'one', records, writtenAtMs: NOW },
+    ...{ topic: TOPICS.marks.name, partition: 0, nextOffset: marksOffset, clusterId: 'one', records, writtenAtMs: NOW, silenceStepsMs },
   })
 }
 const silent = (van: string, sinceMs = SILENT_MS, at = 10) => panel.apply([signal(van, 'sense-senyal', sinceMs), { offset: at }])
@@ -82,6 +83,14 @@ describe('silences', () => {
     expect(events[1]).toMatchObject({ kind: 'no-signal', van: 'a', stepMs: 15 * MINUTE, atMs: SILENT_MS + 15 * MINUTE, lat: null })
     expect(events[2]).toMatchObject({ kind: 'returned', endedMs: SILENT_MS + 25 * MINUTE })
     expect((await pool.query('select * from km0.silence_watch')).rows).toEqual([])
+  })
+
+  it('are told at other steps where the setting says so, beyond an hour too', async () => {
+    silenceStepsMs = [5 * MINUTE, 20 * MINUTE, 90 * MINUTE]
+    await silent('a')
+    for (const minutes of [4, 6, 70, 89, 90, 91]) await applyMarks(mark(SILENT_MS + minutes * MINUTE))
+    silenceStepsMs = [3 * MINUTE, 15 * MINUTE, 60 * MINUTE]
+    expect(await told()).toEqual([5, 20, 90].map((minutes) => `no-signal/a/${SILENT_MS}/${minutes}`))
   })
 
   it('are not told when an outage of ours overlaps them, nor while heartbeats are held back', async () => {

@@ -143,6 +143,7 @@ const signInDoor = signInExtension({
 })
 const dataOut = openDataOutExtensions({
   ...{ storeOptions, state, source, serving, stock, ledgers, programs: settings.KM0_PROGRAMS },
+  silenceStepsMs: dispatchLimits(settings).silenceStepsMs,
   onTrouble: (error, what) => logger.warn({ err: error }, what),
 })
 shutdown.add('store of what leaves', () => dataOut.close())

@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import { checkpointEnvironment, type ObjectStore, openObjects } from '@km0/checkpoints'
 import { commonEnvironment } from '@km0/runtime'
+import { silenceStepsEnvironment } from '@km0/runtime/silence-steps'
 import { z } from 'zod'
 
 const positive = (fallback: number) => z.coerce.number().int().positive().default(fallback)
@@ -9,6 +10,7 @@ const positive = (fallback: number) => z.coerce.number().int().positive().defaul
 export const streamEnvironment = commonEnvironment.extend({
   // Where checkpoints lie. Default: `checkpoints` in KM0_DATA_DIR.
   ...checkpointEnvironment.shape,
+  ...silenceStepsEnvironment,
   KM0_CHECKPOINT_INTERVAL_MS: positive(30_000),
   /** Checkpoints of a partition that are kept. */
   KM0_CHECKPOINT_KEEP: z.coerce.number().int().min(2).default(5),

@@ -1,6 +1,7 @@
 import { TOPICS } from '@km0/contracts'
 import { Histogram, type Registry } from '@km0/runtime'
-import { openServing, type Serving } from '@km0/serving'
+import { silenceStepsMs } from '@km0/runtime/silence-steps'
+import { type MarkBatch, openServing, type Serving } from '@km0/serving'
 import type { Log } from '@km0/transport'
 import { platformClock } from './platform-clock.ts'
 import type { Role, StreamProgram } from './role.ts'
@@ -24,7 +25,10 @@ export async function startServing(program: StreamProgram, log: Log): Promise<Ro
   const sink = new ResultSink(program, log, {
     name: 'postgres',
     metricPrefix: 'km0_serving',
-    topics: tableOf(serving, resultDelay(program.metrics), settings.KM0_OUTAGE_AFTER_MS),
+    topics: tableOf(serving, resultDelay(program.metrics), {
+      outageAfterMs: settings.KM0_OUTAGE_AFTER_MS,
+      silenceStepsMs: silenceStepsMs(settings),
+    }),
     store: serving,
     clusterId: await log.clusterId(),
     clock,
@@ -45,7 +49,11 @@ export async function startServing(program: StreamProgram, log: Log): Promise<Ro
   })
 }
 
-function tableOf(serving: Serving, delay: Histogram, outageAfterMs: number): Record<string, WriteBatch> {
+function tableOf(
+  serving: Serving,
+  delay: Histogram,
+  rules: Pick<MarkBatch, 'outageAfterMs' | 'silenceStepsMs'>,
+): Record<string, WriteBatch> {
   return {
     [TOPICS.panel.name]: async (batch) => {
       const { distanceEndsMs, refused } = await serving.applyPanelBatch(batch)
@@ -54,7 +62,7 @@ function tableOf(serving: Serving, delay: Histogram, outageAfterMs: number): Rec
     },
     [TOPICS.live.name]: (batch) => serving.applyLiveBatch(batch),
     [TOPICS.late.name]: (batch) => serving.applyLateBatch(batch),
-    [TOPICS.marks.name]: (batch) => serving.applyMarkBatch({ ...batch, outageAfterMs }),
+    [TOPICS.marks.name]: (batch) => serving.applyMarkBatch({ ...batch, ...rules }),
   }
 }
 

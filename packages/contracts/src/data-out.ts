@@ -3,8 +3,10 @@
 export const EVENT_KINDS = ['no-signal', 'returned', 'low-stock', 'low-stock-over'] as const
 export type EventKind = (typeof EVENT_KINDS)[number]
 
-/** A silence is told of after so long, each step once. */
-export const SILENCE_STEPS_MS = [180_000, 900_000, 3_600_000] as const
+/** A silence is told of after so long, each step once; growing. */
+export type SilenceSteps = readonly [number, number, number]
+/** Unless a setting says otherwise. */
+export const SILENCE_STEPS_MS: SilenceSteps = [180_000, 900_000, 3_600_000]
 
 interface EventFrame {
   /** Place in the stream: grows in the order in which events become visible. Not the same after the store was made anew. */
@@ -106,4 +108,6 @@ export interface DataOutView {
   readonly deliveries: readonly DeliveryView[]
   /** What the installation can send with; what is not set up says so. */
   readonly channels: Readonly<Record<Channel, boolean>>
+  /** After how long a silence is told of. */
+  readonly silenceStepsMs: SilenceSteps
 }

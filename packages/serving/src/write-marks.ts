@@ -1,4 +1,4 @@
-import { DEFAULT_OUTAGE_AFTER_MS, type MarkValue, type OutageValue, outageCause } from '@km0/contracts'
+import { DEFAULT_OUTAGE_AFTER_MS, type MarkValue, type OutageValue, outageCause, SILENCE_STEPS_MS, type SilenceSteps } from '@km0/contracts'
 import { bulkInsert, type Column, replacing } from './bulk-insert.ts'
 import { decodeMarks, type RefusedResult } from './decode.ts'
 import { tellSilences } from './events/tell-silences.ts'
@@ -9,6 +9,8 @@ import type { LiveBatch } from './write-live.ts'
 export interface MarkBatch extends LiveBatch {
   /** Without a heartbeat for longer than this nobody knows whether a van is silent. */
   readonly outageAfterMs?: number
+  /** A silence is told of after so long, growing. Default: SILENCE_STEPS_MS. */
+  readonly silenceStepsMs?: SilenceSteps
 }
 
 /**
@@ -34,8 +36,8 @@ export async function applyMarkBatch(pool: Pool, batch: MarkBatch): Promise<read
       client,
       [...outages.values()].sort((a, b) => a.particio - b.particio || a.inici_ms - b.inici_ms),
     )
-    const { outageAfterMs = DEFAULT_OUTAGE_AFTER_MS, writtenAtMs } = batch
-    await tellSilences(client, [...marks.keys()], { outageAfterMs, writtenAtMs })
+    const { outageAfterMs = DEFAULT_OUTAGE_AFTER_MS, silenceStepsMs = SILENCE_STEPS_MS, writtenAtMs } = batch
+    await tellSilences(client, [...marks.keys()], { outageAfterMs, silenceStepsMs, writtenAtMs })
     await moveOffset(client, batch)
     return refused
   })

@@ -1,16 +1,17 @@
-import { SILENCE_STEPS_MS } from '@km0/contracts'
+import type { SilenceSteps } from '@km0/contracts'
 import type { Client } from '../pool.ts'
 
-const [FIRST_STEP_MS, LAST_STEP_MS] = [SILENCE_STEPS_MS[0], SILENCE_STEPS_MS[2]]
-
-/** Steps that are due: their watermark has passed them, and the van is not known to have been heard before. */
-const DUE = `select s.van, s.since_ms, step.ms, p.lat, p.lon
+/**
+ * Steps that are due: their watermark has passed them, and the van is not known to have been heard before. First and last stand in the text, whole
+ * numbers, so that the index of what is still to be told serves.
+ */
+const due = ([firstMs, , lastMs]: SilenceSteps) => `select s.van, s.since_ms, step.ms, p.lat, p.lon
   from km0.partition_mark m
   join km0.silence_watch s on s.source_partition = m.partition
   cross join unnest($3::bigint[]) as step (ms)
   join km0.no_signal_episode_judged e on e.van = s.van and e.since_ms = s.since_ms
   left join km0.live_point p on p.van = s.van and p.event_ms = s.since_ms
-  where m.partition = any($1) and m.record_ms - m.heartbeat_ms <= $2 and s.told_step_ms < ${LAST_STEP_MS} and s.since_ms <= m.watermark_ms - ${FIRST_STEP_MS}
+  where m.partition = any($1) and m.record_ms - m.heartbeat_ms <= $2 and s.told_step_ms < ${Math.trunc(lastMs)} and s.since_ms <= m.watermark_ms - ${Math.trunc(firstMs)}
     and step.ms > s.told_step_ms and s.since_ms + step.ms <= m.watermark_ms
     and (s.ended_ms is null or s.ended_ms - s.since_ms > step.ms) and not e.over_outage`
 
@@ -22,17 +23,17 @@ const DUE = `select s.van, s.since_ms, step.ms, p.lat, p.lon
 export async function tellSilences(
   client: Client,
   partitions: readonly number[],
-  given: { readonly outageAfterMs: number; readonly writtenAtMs: number },
+  given: { readonly outageAfterMs: number; readonly silenceStepsMs: SilenceSteps; readonly writtenAtMs: number },
 ): Promise<void> {
   if (partitions.length === 0) return
   await client.query(
-    `with due as materialized (${DUE}),
+    `with due as materialized (${due(given.silenceStepsMs)}),
        told as (update km0.silence_watch s set told_step_ms = d.ms from (select van, since_ms, max(ms) as ms from due group by van, since_ms) d
          where s.van = d.van and s.since_ms = d.since_ms)
      select count(km0.tell('no-signal/' || van || '/' || since_ms || '/' || ms / 60000, 'no-signal', van, null, null, since_ms + ms,
        jsonb_build_object('sinceMs', since_ms, 'stepMs', ms, 'lat', lat, 'lon', lon), $4))
      from (select * from due order by since_ms + ms, van, ms) d`,
-    [partitions, given.outageAfterMs, SILENCE_STEPS_MS, given.writtenAtMs],
+    [partitions, given.outageAfterMs, given.silenceStepsMs, given.writtenAtMs],
   )
   await client.query(
     `with over as (

@@ -1,6 +1,6 @@
 'use client'
 
-import { CHANNELS, type Channel, EVENT_KINDS, SILENCE_STEPS_MS } from '@km0/contracts/data-out'
+import { CHANNELS, type Channel, EVENT_KINDS, type SilenceSteps } from '@km0/contracts/data-out'
 import { useLocale, useTranslations } from 'next-intl'
 import { type FormEvent, useEffect, useRef, useState } from 'react'
 import { postJson } from '../operator/post-json.ts'
@@ -13,12 +13,13 @@ const LOCALES = { ca: 'Català', es: 'Castellano', en: 'English' } as const
 /** Asks where to and what. `onDone` gets the secret of a webhook; null for the others. */
 export function SubscriptionForm(props: {
   readonly channels: Readonly<Record<Channel, boolean>>
+  readonly silenceStepsMs: SilenceSteps
   readonly onCancel: () => void
   readonly onDone: (secret: string | null) => void
 }) {
   const t = useTranslations('dataOut')
   const locale = useLocale() as Fields['locale']
-  const [fields, setFields] = useState<Fields>({ ...EMPTY_FORM, locale })
+  const [fields, setFields] = useState<Fields>({ ...EMPTY_FORM, locale, leastStepMs: props.silenceStepsMs[0] })
   const [busy, setBusy] = useState(false)
   const [failure, setFailure] = useState<string | null>(null)
   const first = useRef<HTMLInputElement>(null)
@@ -89,7 +90,7 @@ export function SubscriptionForm(props: {
           </select>
         </label>
       )}
-      {!isFolder && <WhatChoices fields={fields} onChange={set} />}
+      {!isFolder && <WhatChoices fields={fields} stepsMs={props.silenceStepsMs} onChange={set} />}
       <div className={styles.report}>
         {!isFolder && (
           <label>
@@ -127,7 +128,12 @@ export function SubscriptionForm(props: {
   )
 }
 
-function WhatChoices({ fields, onChange }: { readonly fields: Fields; readonly onChange: (change: Partial<Fields>) => void }) {
+function WhatChoices(props: {
+  readonly fields: Fields
+  readonly stepsMs: SilenceSteps
+  readonly onChange: (change: Partial<Fields>) => void
+}) {
+  const { fields, onChange } = props
   const t = useTranslations('dataOut')
   const toggle = (kind: Fields['kinds'][number], on: boolean) =>
     onChange({ kinds: EVENT_KINDS.filter((one) => (one === kind ? on : fields.kinds.includes(one))) })
@@ -145,7 +151,7 @@ function WhatChoices({ fields, onChange }: { readonly fields: Fields; readonly o
       {fields.kinds.includes('no-signal') && (
         <fieldset className={styles.choices}>
           <legend>{t('step')}</legend>
-          {SILENCE_STEPS_MS.map((step) => (
+          {props.stepsMs.map((step) => (
             <label key={step}>
               <input type="radio" name="step" checked={fields.leastStepMs === step} onChange={() => onChange({ leastStepMs: step })} />
               {t('minutes', { value: step / 60_000 })}

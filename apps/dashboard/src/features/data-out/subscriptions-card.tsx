@@ -39,6 +39,7 @@ export function SubscriptionsCard({ view, onChanged }: { readonly view: DataOutV
       {adding && (
         <SubscriptionForm
           channels={view.channels}
+          silenceStepsMs={view.silenceStepsMs}
           onCancel={() => setAdding(false)}
           onDone={(told) => {
             setAdding(false)

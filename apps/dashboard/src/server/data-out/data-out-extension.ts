@@ -4,12 +4,16 @@ import type { PanelExtension } from '../panel-server.ts'
 import { EventStreams } from './event-stream.ts'
 import { type ExportsOptions, exportsRoutes } from './exports-rest.ts'
 import { openApiRoutes } from './open-api-rest.ts'
-import { subscriptionsRoutes } from './subscriptions-rest.ts'
+import { type SubscriptionsOptions, subscriptionsRoutes } from './subscriptions-rest.ts'
 
 /** How the platform is, and what leaves it: operations, exports, events, subscriptions, the description of the interface. */
 export function openDataOutExtensions(
   given: Omit<OperationsOptions, 'lateness'> &
-    ExportsOptions & { readonly storeOptions: (use: string) => PoolOptions; readonly onTrouble: (error: unknown, what: string) => void },
+    ExportsOptions &
+    Pick<SubscriptionsOptions, 'silenceStepsMs'> & {
+      readonly storeOptions: (use: string) => PoolOptions
+      readonly onTrouble: (error: unknown, what: string) => void
+    },
 ): { readonly extensions: readonly PanelExtension[]; close(): Promise<void> } {
   const store = openDataOut({ ...given.storeOptions('-data-out'), maxConnections: 3 })
   const lateness = openLatenessHours({ ...given.storeOptions('-operations'), maxConnections: 1 })
@@ -17,7 +21,7 @@ export function openDataOutExtensions(
   const streams = new EventStreams({ store, onTrouble: (error) => given.onTrouble(error, 'events could not be read') })
   const routes = new Map([
     ...exportsRoutes(given),
-    ...subscriptionsRoutes({ store, channels: () => operations.channels() }),
+    ...subscriptionsRoutes({ ...given, store, channels: () => operations.channels() }),
     ...openApiRoutes(),
   ])
   return {

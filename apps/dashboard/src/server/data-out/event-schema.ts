@@ -1,4 +1,3 @@
-import { SILENCE_STEPS_MS } from '@km0/contracts'
 import { z } from 'zod'
 
 const ms = z.number().int().describe('milliseconds since 1970-01-01T00:00:00Z')
@@ -17,7 +16,7 @@ export const eventSchema = z.discriminatedUnion('kind', [
     kind: z.literal('no-signal'),
     van: z.string(),
     sinceMs: ms,
-    stepMs: z.union(SILENCE_STEPS_MS.map((step) => z.literal(step))),
+    stepMs: z.number().int().describe('milliseconds of silence, a step of KM0_SILENCE_STEPS_MIN'),
     lat: degrees,
     lon: degrees,
   }),

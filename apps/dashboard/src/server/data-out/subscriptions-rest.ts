@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
-import { CHANNELS, type Channel, type DataOutView, EVENT_KINDS, type Scope, SILENCE_STEPS_MS } from '@km0/contracts'
+import { CHANNELS, type Channel, type DataOutView, EVENT_KINDS, type Scope, SILENCE_STEPS_MS, type SilenceSteps } from '@km0/contracts'
 import type { DataOut, Viewer } from '@km0/serving'
 import { z } from 'zod'
 import { Refusal, readBody } from '../guard.ts'
@@ -32,7 +32,7 @@ export const subscriptionBody = z
     target: z.string().trim().max(2_000).refine(noControls, 'no control characters').default(''),
     locale: z.enum(['ca', 'es', 'en']).default('ca'),
     kinds: z.array(z.enum(EVENT_KINDS)).max(EVENT_KINDS.length).default([]),
-    leastStepMs: z.union(SILENCE_STEPS_MS.map((step) => z.literal(step))).default(SILENCE_STEPS_MS[0]),
+    leastStepMs: z.number().int().min(60_000).max(86_400_000).default(SILENCE_STEPS_MS[0]),
     reportMinutes: z.number().int().min(0).max(1_439).nullable().default(null),
     /** null: all that the one who asks may see. */
     depots: z.array(z.string().min(1).max(64)).max(200).nullable().default(null),
@@ -56,11 +56,18 @@ export interface SubscriptionsOptions {
   >
   /** What the installation can send with, as its batch program is set up. */
   readonly channels: () => Promise<Readonly<Record<Channel, boolean>>>
+  /** After how long a silence is told of. */
+  readonly silenceStepsMs?: SilenceSteps
   readonly nowMs?: () => number
 }
 
 /** Who gets events and reports, and what became of each delivery. Who sees everything sees all subscriptions, others their own. */
-export function subscriptionsRoutes({ store, channels, nowMs = Date.now }: SubscriptionsOptions): Routes {
+export function subscriptionsRoutes({
+  store,
+  channels,
+  silenceStepsMs = SILENCE_STEPS_MS,
+  nowMs = Date.now,
+}: SubscriptionsOptions): Routes {
   const show: Handler = async (request, response) => {
     const viewer = viewerOf(request)
     const [subscriptions, deliveries, can] = await Promise.all([
@@ -68,7 +75,7 @@ export function subscriptionsRoutes({ store, channels, nowMs = Date.now }: Subsc
       store.listDeliveries(viewer, DELIVERIES_SHOWN),
       channels(),
     ])
-    const view: DataOutView = { nowMs: nowMs(), subscriptions, deliveries, channels: can }
+    const view: DataOutView = { nowMs: nowMs(), subscriptions, deliveries, channels: can, silenceStepsMs }
     json(response, 200, view)
   }
   const create: Handler = async (request, response) => {

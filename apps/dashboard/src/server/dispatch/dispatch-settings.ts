@@ -1,21 +1,12 @@
 import { DEFAULT_DISPATCH_LIMITS, type DispatchLimits } from '@km0/contracts'
+import { silenceStepsEnvironment, silenceStepsMs } from '@km0/runtime/silence-steps'
 import { z } from 'zod'
 
 const DEFAULTS = DEFAULT_DISPATCH_LIMITS
 
 /** Settings of dispatch, as the environment has them. */
 export const dispatchEnvironment = {
-  KM0_SILENCE_STEPS_MIN: z
-    .string()
-    .default('3,15,60')
-    .transform((text, context): [number, number, number] => {
-      const [first = 0, second = 0, third = 0, ...more] = text.split(',').map(Number)
-      if (!(first >= 1 && second > first && third > second && third <= 1_440) || more.length > 0) {
-        context.addIssue('is not three growing numbers of minutes, comma separated, from 1 to 1440')
-      }
-      return [first, second, third]
-    })
-    .describe('minutes of silence: listed, long, very long'),
+  ...silenceStepsEnvironment,
   KM0_DEPOT_DISTANCE_M: z.coerce
     .number()
     .min(0)
@@ -48,9 +39,8 @@ const schema = z.object(dispatchEnvironment)
 
 /** The limits that the settings give. */
 export function dispatchLimits(settings: z.infer<typeof schema>): DispatchLimits {
-  const [first, second, third] = settings.KM0_SILENCE_STEPS_MIN
   return {
-    silenceStepsMs: [first * 60_000, second * 60_000, third * 60_000],
+    silenceStepsMs: silenceStepsMs(settings),
     depotDistanceMm: settings.KM0_DEPOT_DISTANCE_M * 1_000,
     stoppedDisplacementMm: settings.KM0_STOPPED_DISPLACEMENT_M * 1_000,
     usualMinWindows: settings.KM0_USUAL_MIN_WINDOWS,

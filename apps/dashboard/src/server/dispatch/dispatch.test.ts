@@ -326,7 +326,7 @@ describe('settings', () => {
     expect(dispatchLimits(settings as never)).toEqual(EMPTY_DISPATCH.limits)
   })
 
-  it.each(['15,3,60', '3,15', '0,1,2', '3,15,60,90', 'a,b,c', '3,15,2000'])('refuse the steps %s', (text) => {
+  it.each(['15,3,60', '3,15', '0,1,2', '3,15,60,90', 'a,b,c', '3,15,2000', '3,4.5,60'])('refuse the steps %s', (text) => {
     expect(dispatchEnvironment.KM0_SILENCE_STEPS_MIN.safeParse(text).success).toBe(false)
   })
 })
