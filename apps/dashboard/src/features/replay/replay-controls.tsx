@@ -1,7 +1,7 @@
 import type { Period } from '@km0/contracts/madrid'
 import type { OutageSpan } from '@km0/contracts/panel'
 import { useTranslations } from 'next-intl'
-import { type FormEvent, useEffect, useState } from 'react'
+import { type FocusEvent, type FormEvent, useState } from 'react'
 import { useTimes } from '../feed/use-times.ts'
 import { hoursOfDay, instantOf, madridInput } from '../playback/instants.ts'
 import { Moment, Player, TimeSlider } from '../playback/player.tsx'
@@ -78,32 +78,33 @@ export function ReplayControls(props: {
 /** A date and a time of Madrid, typed. */
 function Jump({ atMs, nowMs, onSeek }: { readonly atMs: number; readonly nowMs: number; readonly onSeek: (ms: number) => void }) {
   const t = useTranslations('replay')
-  const [text, setText] = useState(madridInput(atMs))
-  const [isTyping, setTyping] = useState(false)
-  useEffect(() => {
-    if (!isTyping) setText(madridInput(atMs))
-  }, [atMs, isTyping])
+  // null: nothing is being typed, it shows the moment.
+  const [typed, setTyped] = useState<string | null>(null)
+  const text = typed ?? madridInput(atMs)
   const ms = instantOf(text)
   const jump = (event: FormEvent) => {
     event.preventDefault()
     if (ms === null) return
-    setTyping(false)
+    setTyped(null)
     onSeek(ms)
   }
+  const leave = ({ currentTarget, relatedTarget }: FocusEvent) => {
+    if (!currentTarget.contains(relatedTarget)) setTyped(null)
+  }
   return (
-    <form className={styles.jump} onSubmit={jump}>
+    <form className={styles.jump} onSubmit={jump} onBlur={leave}>
       <label>
         <span className="visually-hidden">{t('jumpTo')}</span>
         <input
           type="datetime-local"
           value={text}
           max={madridInput(nowMs)}
-          onFocus={() => setTyping(true)}
-          onBlur={() => setTyping(false)}
-          onChange={(event) => setText(event.target.value)}
+          onFocus={() => setTyped(text)}
+          onChange={(event) => setTyped(event.target.value)}
         />
       </label>
-      <button type="submit" disabled={ms === null}>
+      {/* Where a press gives a button no focus, it would otherwise take back what was typed before it is a click. */}
+      <button type="submit" disabled={ms === null} onMouseDown={(event) => event.preventDefault()}>
         {t('jump')}
       </button>
     </form>
