@@ -2,7 +2,7 @@ import { EVERYTHING, TOPICS } from '@km0/contracts'
 import { MigrationError, openServing, type ResultRecord, type Serving, ServingUnavailableError } from '@km0/serving'
 import { migrate } from '@km0/serving/migrate'
 import { MIGRATIONS } from '@km0/serving/migrations'
-import { Pool, parseInt8, parseNumeric } from '@km0/serving/pool'
+import { isSchemaMissing, Pool, parseInt8, parseNumeric } from '@km0/serving/pool'
 import { startServices, type TestServices } from '@km0/testkit/services'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { type At, distance, EMPTY_ALL, MINUTE, NOW, PANEL, PanelWriter, record, session, signal } from './serving-rows.ts'
@@ -326,6 +326,11 @@ describe('numbers', () => {
 })
 
 describe('a database that goes away', () => {
+  it('is another thing than one whose tables are not made yet', async () => {
+    const told = async (text: string) => pool.query(text).catch(isSchemaMissing)
+    expect(await Promise.all(['select 1 from km0.none', 'create table none.x (a int)', 'select x'].map(told))).toEqual([true, true, false])
+  })
+
   it('is told apart from a fault of ours, and found again', async () => {
     await panel.apply([distance('a', NOW, 1), { offset: 1 }])
     await services.postgres.kill9()

@@ -7,6 +7,14 @@ export class ServingUnavailableError extends Error {
   override readonly name = 'ServingUnavailableError'
 }
 
+/** PostgreSQL's names for a schema and a table that are not there. */
+const MISSING: ReadonlySet<unknown> = new Set(['3F000', '42P01'])
+
+/** Whether a statement was refused since the tables are not made yet: at the first start another program is about to make them. */
+export function isSchemaMissing(error: unknown): boolean {
+  return error instanceof Error && MISSING.has((error as { readonly code?: unknown }).code)
+}
+
 export interface PoolOptions {
   readonly databaseUrl: string
   /** Shown by the server beside each connection. */

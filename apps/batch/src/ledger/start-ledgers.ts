@@ -5,7 +5,7 @@ import { DEFAULT_POSITIONS_SETTINGS } from '@km0/contracts'
 import { readPipelineSettings } from '@km0/contracts/pipeline-settings-file'
 import type { LakeEnvironment } from '@km0/lake'
 import { type CommonEnvironment, Gauge, type Health, type Logger, loadSettings, type Registry } from '@km0/runtime'
-import { openLedgerRuns, openLedgerStore, openServing } from '@km0/serving'
+import { isSchemaMissing, openLedgerRuns, openLedgerStore, openServing } from '@km0/serving'
 import { openLog } from '@km0/transport'
 import { z } from 'zod'
 import { withLakeOrWhy } from '../lake-or-why.ts'
@@ -76,7 +76,10 @@ export function startLedgers({ settings, log, metrics, health }: LedgerProgram):
         if (count > 0) log.error({ ...run, unnamed: count }, 'a ledger does not balance')
       }
     },
-    onTrouble: (error) => log.warn({ err: error }, 'runs of the ledger cannot be read'),
+    onTrouble: (error) =>
+      isSchemaMissing(error)
+        ? log.info('the tables of the ledger are not there yet: the stream program makes them')
+        : log.warn({ err: error }, 'runs of the ledger cannot be read'),
   })
   health.register('ledger', () => (worker.trouble === null ? { status: 'ok' } : { status: 'degraded', detail: worker.trouble }))
   worker.start()
