@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { TOPICS } from '@km0/contracts'
-import type { Health, Logger, Registry } from '@km0/runtime'
+import type { Health, Logger, Registry, Tracer } from '@km0/runtime'
 import type { Log } from '@km0/transport'
 import { type Lease, openLease } from '@km0/transport/log-lease'
 import { leaseHealth, registerHealth } from './bridge-health.ts'
@@ -14,6 +14,7 @@ export interface BridgeParts {
   readonly logger: Logger
   readonly metrics: Registry
   readonly health: Health
+  readonly tracer?: Tracer | null
   /** A broken invariant: the program must end. */
   readonly onFatal: (error: unknown) => void
 }
@@ -87,6 +88,7 @@ export class Bridge {
       log,
       logger,
       counters: this.#counters,
+      tracer: this.#parts.tracer ?? null,
       // What a tenure has received and not written goes to the next one: each counts for itself.
       instance: this.#tenures === 1 ? this.#instance : `${this.#instance}/${this.#tenures}`,
       isActive: () => this.#tenure === tenure && (this.#lease === null || this.#lease.state() === 'held'),

@@ -1,4 +1,5 @@
-import { MQTT_TOPICS, TOPICS } from '@km0/contracts'
+import { MQTT_TOPICS, TOPICS, TRACE_HEADER } from '@km0/contracts'
+import { newTraceparent, type Tracer } from '@km0/runtime'
 import type { OutRecord } from '@km0/transport'
 import type { MqttDelivery } from '@km0/transport/mqtt-input'
 import type { BridgeCounters } from './counters.ts'
@@ -27,7 +28,11 @@ export interface IntakeParts {
   /** A probe came; it counts as no message. */
   readonly onProbe: (payload: Buffer) => void
   readonly onRefused: (topic: string, refusal: Refusal) => void
+  /** Null while nothing is traced: then no record has a trace. */
+  readonly tracer?: Tracer | null
 }
+
+const TRACE_MEMBER = /"traceparent"\s*:\s*"(00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2})"/
 
 /** Room that an item takes besides its bytes. */
 const ITEM_OVERHEAD_BYTES = 200
@@ -92,8 +97,26 @@ export class Intake {
       ...(arrivalMs === null ? {} : { timestampMs: arrivalMs }),
       ...(choose === undefined ? {} : { partition: choose(decoded.van) }),
     }
-    this.#push(key, topic, payload, [record], acknowledger)
+    const traced = this.#parts.tracer == null ? null : this.#trace(this.#parts.tracer, payload, acknowledger)
+    if (traced === null) this.#push(key, topic, payload, [record], acknowledger)
+    else this.#push(key, topic, payload, [{ ...record, headers: { [TRACE_HEADER]: traced.parent } }], traced.acknowledger)
     if (arrivalMs !== null) onAccepted(decoded.van, decoded.eventMs, arrivalMs)
+  }
+
+  /**
+   * The trace of a message that asks for one or is sampled; null for all others. The span of the bridge is over when Kafka has the record,
+   * which is when the message is acknowledged.
+   */
+  #trace(tracer: Tracer, payload: Buffer, acknowledger: Acknowledger): { parent: string; acknowledger: Acknowledger } | null {
+    const asked = TRACE_MEMBER.exec(payload.includes(TRACE_HEADER) ? payload.toString('utf8') : '')?.[1]
+    if (asked === undefined && !tracer.samples()) return null
+    const parent = asked ?? newTraceparent()
+    const startMs = this.#parts.machineMs()
+    const acknowledge = () => {
+      tracer.note({ name: 'bridge: MQTT to Kafka', startMs, endMs: this.#parts.machineMs(), parent })
+      return acknowledger.acknowledge()
+    }
+    return { parent, acknowledger: { ...acknowledger, acknowledge } }
   }
 
   /** Acknowledged behind everything that came before it. */

@@ -1,5 +1,5 @@
 import { readPipelineSettings } from '@km0/contracts/pipeline-settings-file'
-import { loadSettings, serveOperations, startProgram } from '@km0/runtime'
+import { loadSettings, openTracer, serveOperations, startProgram } from '@km0/runtime'
 import { openLog } from '@km0/transport'
 import { Bridge } from './bridge.ts'
 import { bridgeEnvironment } from './settings.ts'
@@ -16,6 +16,8 @@ shutdown.add('operations', () => operations.close())
 logger.info({ port: operations.port }, 'health and metrics')
 
 const log = openLog({ brokers: settings.KAFKA_BROKERS, clientId: settings.KM0_BRIDGE_CLIENT_ID, logger })
-const bridge = new Bridge({ settings, log, logger, metrics, health, onFatal: (error) => shutdown.fail(error) })
+const tracer = openTracer('bridge', process.env)
+shutdown.add('traces', () => tracer?.close())
+const bridge = new Bridge({ settings, log, logger, tracer, metrics, health, onFatal: (error) => shutdown.fail(error) })
 bridge.start()
 shutdown.add('bridge', () => bridge.stop())

@@ -1,5 +1,5 @@
 import { MQTT_TOPICS, positionTopic } from '@km0/contracts'
-import { createLogger, parseEnvironment, Registry } from '@km0/runtime'
+import { createLogger, parseEnvironment, Registry, type Tracer } from '@km0/runtime'
 import type { OutRecord } from '@km0/transport'
 import type { MqttDelivery } from '@km0/transport/mqtt-input'
 import { BridgeCounters } from './counters.ts'
@@ -34,7 +34,12 @@ export class RecordingSender implements RecordSender {
   async close(): Promise<void> {}
 }
 
-export function build(sender: RecordingSender, environment: Record<string, string> = {}, machineMs: () => number = () => T0) {
+export function build(
+  sender: RecordingSender,
+  environment: Record<string, string> = {},
+  machineMs: () => number = () => T0,
+  tracer: Tracer | null = null,
+) {
   const metrics = new Registry()
   const counters = new BridgeCounters(metrics)
   let rooms = 0
@@ -45,6 +50,7 @@ export function build(sender: RecordingSender, environment: Record<string, strin
     instance: 'prova',
     counters,
     logger: createLogger('prova', 'silent'),
+    tracer,
     openSender: async () => sender,
     mayWrite: () => gate.open,
     machineMs,

@@ -1,5 +1,5 @@
 import { DEFAULT_POSITIONS_SETTINGS, isEventMs, offTheClock, TOPICS } from '@km0/contracts'
-import type { Logger } from '@km0/runtime'
+import type { Logger, Tracer } from '@km0/runtime'
 import { partitionChooser } from '@km0/transport/log-partitioner'
 import type { MqttDelivery } from '@km0/transport/mqtt-input'
 import type { BridgeCounters } from './counters.ts'
@@ -33,6 +33,7 @@ export interface PipelineParts {
   readonly onRoom: () => void
   /** A probe came back. */
   readonly onProbe: (payload: Buffer) => void
+  readonly tracer?: Tracer | null
   /** A broken invariant: the program must end. */
   readonly onFatal: (error: unknown) => void
 }
@@ -103,6 +104,7 @@ export class Pipeline {
         this.#measure(van, eventMs, arrivalMs)
       },
       onProbe: parts.onProbe,
+      tracer: parts.tracer ?? null,
       onRefused: (topic, { reason, detail }) => parts.logger.debug({ topic, reason, detail }, 'message refused'),
     })
     this.#forwarder = this.#makeForwarder()

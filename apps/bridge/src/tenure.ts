@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { MQTT_TOPICS } from '@km0/contracts'
-import type { Logger } from '@km0/runtime'
+import type { Logger, Tracer } from '@km0/runtime'
 import type { Log } from '@km0/transport'
 import { type MqttInput, openMqttInput } from '@km0/transport/mqtt-input'
 import { openMqttPublisher, type WatchedPublisher } from '@km0/transport/mqtt-publisher'
@@ -29,6 +29,7 @@ export interface TenureParts {
   readonly instance: string
   /** False while another bridge may be the active one: nothing is written and no connection is made. */
   readonly isActive: () => boolean
+  readonly tracer?: Tracer | null
   /** A broken invariant: the program must end. */
   readonly onFatal: (error: unknown) => void
 }
@@ -69,6 +70,7 @@ export class Tenure {
       openSender: () => log.openProducer({ idempotent: true }),
       mayWrite: parts.isActive,
       machineMs: Date.now,
+      tracer: parts.tracer ?? null,
       onRoom: () => this.#input?.release(),
       onProbe: (payload) => this.#probe?.returned(payload, Date.now()),
       onFatal: parts.onFatal,

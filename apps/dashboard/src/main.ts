@@ -1,8 +1,9 @@
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { TRACE_HEADER } from '@km0/contracts'
 import { readPipelineSettings } from '@km0/contracts/pipeline-settings-file'
 import { QUEUES } from '@km0/contracts/queues'
-import { Counter, commonEnvironment, Histogram, loadSettings, startProgram } from '@km0/runtime'
+import { Counter, commonEnvironment, Histogram, loadSettings, openTracer, startProgram } from '@km0/runtime'
 import { openBackfills, openDispatch, openLedgerRuns, openNightRuns, openServing, openStockServing } from '@km0/serving'
 import { SignIn, signInSettings } from '@km0/signin'
 import { openLog } from '@km0/transport'
@@ -21,6 +22,7 @@ import { ledgerRoutes } from './server/ledger/ledger-rest.ts'
 import { LogSource } from './server/log-source.ts'
 import { mapExtension } from './server/map/map-extension.ts'
 import { openPages } from './server/pages.ts'
+import { BATCH_MS } from './server/panel-hub.ts'
 import { startPanelServer } from './server/panel-server.ts'
 import { PanelState } from './server/panel-state.ts'
 import { readPlaces } from './server/places.ts'
@@ -71,6 +73,8 @@ const refused = new Counter({
   labelNames: ['topic'],
   registers: [metrics],
 })
+const tracer = openTracer('dashboard', process.env)
+shutdown.add('traces', () => tracer?.close())
 const liveDelay = new Histogram({
   name: 'km0_panel_live_delay_seconds',
   help: 'From the arrival of a position at the bridge to the panel, which tells browsers within 0.1 s.',
@@ -126,7 +130,13 @@ const source = new LogSource({
   nowMs: platformNowMs,
   onTrouble: (error, what) => logger.warn({ err: error }, what),
   onRefused: (topic) => refused.inc({ topic }),
-  onLivePoint: (arrivalMs) => liveDelay.observe((platformNowMs() - arrivalMs) / 1_000),
+  onLivePoint: ({ timestampMs, headers }) => {
+    const nowMs = platformNowMs()
+    liveDelay.observe((nowMs - timestampMs) / 1_000)
+    const parent = tracer === null ? undefined : headers[TRACE_HEADER]
+    // Browsers are told what moved at the next tick of the hub.
+    if (parent !== undefined) tracer?.note({ name: 'dashboard: to the socket', startMs: nowMs, endMs: nowMs + BATCH_MS, parent })
+  },
   onFatal: (error) => shutdown.fail(error),
 })
 const signInDoor = signInExtension({

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { TOPICS } from '@km0/contracts'
 import { readPipelineSettings } from '@km0/contracts/pipeline-settings-file'
-import { loadSettings, serveOperations, startProgram } from '@km0/runtime'
+import { loadSettings, openTracer, serveOperations, startProgram } from '@km0/runtime'
 import { openLog } from '@km0/transport'
 import { streamEnvironment } from './environment.ts'
 import { startLake } from './lake/lake-role.ts'
@@ -23,8 +23,13 @@ const ROLES: Readonly<Record<string, StartRole>> = {
 
 const role = roleOf(process.argv.slice(2))
 const pipelines = loadSettings(`stream-${role.name}`, process.env, (text, file) => readPipelineSettings(text, file, process.env))
-const program = { ...startProgram(`stream-${role.name}`, streamEnvironment), pipelines }
+const program = {
+  ...startProgram(`stream-${role.name}`, streamEnvironment),
+  pipelines,
+  tracer: openTracer(`stream-${role.name}`, process.env),
+}
 const { settings, log, metrics, health, shutdown } = program
+shutdown.add('traces', () => program.tracer?.close())
 
 let started = false
 health.register('start', () => (started ? { status: 'ok' } : { status: 'down', detail: 'starting' }))

@@ -40,6 +40,15 @@ describe('the task of a partition', () => {
     expect(outcomes.get('heartbeat')).toBe(60)
   })
 
+  it('hands a trace on with the live point, and not even that where nothing is traced', () => {
+    const traced = { ...position(0, T0), headers: { traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01` } }
+    const host = () => createPositionsHost(undefined, null, { coalesceLivePoints: true })
+    const [on] = of(new PartitionTask(3, 2, host(), 0, 60_000, true).apply([traced], 1).records, TOPICS.live)
+    const [off] = of(task().apply([traced], 1).records, TOPICS.live)
+    expect(on?.headers).toEqual({ ...off?.headers, ...traced.headers })
+    expect(off?.headers).not.toHaveProperty('traceparent')
+  })
+
   it('writes of each van one live point a slice, the newest, where its key leads', () => {
     const slice = [position(0, T0), position(1, T0 + 5_000, 0, 'b'), position(2, T0 + 10_000), position(3, T0 + 11_000, 9_000)]
     const live = of(task().apply(slice, 4).records, TOPICS.live)

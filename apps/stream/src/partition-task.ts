@@ -9,6 +9,7 @@ import {
   type MarkValue,
   RECORD_FLAGS,
   TOPICS,
+  TRACE_HEADER,
 } from '@km0/contracts'
 import { HeartbeatWatch, linesOf } from '@km0/pipelines'
 import type { LogRecord, OutRecord } from '@km0/transport'
@@ -67,10 +68,19 @@ export class PartitionTask {
   readonly #heartbeats: HeartbeatWatch
   #outages: OutRecord[] = []
   #recordMs: number | null = null
+  readonly #isTraced: boolean
 
   /** A task without a past, for a partition that is read from its start. */
-  constructor(partition: number, epoch: number, host: LinedHost, nextOffset: number, outageAfterMs = DEFAULT_OUTAGE_AFTER_MS) {
+  constructor(
+    partition: number,
+    epoch: number,
+    host: LinedHost,
+    nextOffset: number,
+    outageAfterMs = DEFAULT_OUTAGE_AFTER_MS,
+    isTraced = false,
+  ) {
     this.partition = partition
+    this.#isTraced = isTraced
     this.#epoch = epoch
     this.#host = host
     this.#nextOffset = nextOffset
@@ -142,10 +152,16 @@ export class PartitionTask {
       topic,
       key: emission.key,
       value: emission.value,
-      headers: battery === null ? source : { ...source, [HEADERS.batteryPercent]: String(battery) },
+      headers: this.#headersOf(battery === null ? source : { ...source, [HEADERS.batteryPercent]: String(battery) }, cause),
       timestampMs: cause?.timestampMs ?? 0,
     }
     return topic === TOPICS.panel.name ? { ...result, partition: emission.partition } : result
+  }
+
+  /** With the trace of the record that caused the result, where traces are on; without, no header of a record is even decoded. */
+  #headersOf(headers: Record<string, string>, cause: LogRecord | null): Record<string, string> {
+    const trace = this.#isTraced ? cause?.headers[TRACE_HEADER] : undefined
+    return trace === undefined ? headers : { ...headers, [TRACE_HEADER]: trace }
   }
 
   /** A hole in the log before what is applied next, for the late side output. */

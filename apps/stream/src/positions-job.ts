@@ -4,6 +4,7 @@ import { Backpressure } from './backpressure.ts'
 import type { PartitionsJob } from './checkpointed-role.ts'
 import type { Checkpointer } from './checkpointer.ts'
 import { HoleWatch } from './hole-watch.ts'
+import { noteBatch } from './note-batch.ts'
 import type { PartitionTask } from './partition-task.ts'
 import { type PlatformClock, platformClock } from './platform-clock.ts'
 import type { PositionsMetrics } from './positions-metrics.ts'
@@ -80,13 +81,15 @@ export class PositionsJob implements PartitionsJob {
   }
 
   async #applyTo(work: Work, slice: PartitionSlice): Promise<boolean> {
-    const { delivery } = this.#options
+    const { delivery, program } = this.#options
     const { task } = work
+    const beganMs = Date.now()
     const results = this.#resultsOf(work, slice)
     const hole = this.#tellHole(task, slice)
     const records = results === null || hole === null ? results : [hole, ...results]
     for (const record of slice.records) this.#clock.hear(record.timestampMs)
     if (records !== null && !(await this.#backpressure.during(delivery.deliver(task, slice, records)))) return false
+    if (program.tracer != null) noteBatch(program.tracer, 'stream positions', slice, beganMs)
     this.#untold.delete(slice.partition)
     this.#observe(task, slice, records ?? [])
     return true

@@ -41,7 +41,7 @@ export async function startPositions(program: StreamProgram, log: Log): Promise<
   const delivery = await openDelivery(program, log, { checkpointer, epoch, metrics, trouble })
   const newTask = (partition: number) => {
     const host = createPositionsHost(rules, null, { coalesceLivePoints: true })
-    return new PartitionTask(partition, epoch, host, 0, program.settings.KM0_OUTAGE_AFTER_MS)
+    return new PartitionTask(partition, epoch, host, 0, program.settings.KM0_OUTAGE_AFTER_MS, program.tracer != null)
   }
   const job = new PositionsJob({ program, log, delivery, checkpointer, metrics, newTask })
   const fetch = program.settings.KM0_DELIVERY === 'transactional' ? TRANSACTION_FETCH : FETCH

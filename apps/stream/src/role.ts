@@ -1,10 +1,12 @@
 import type { PipelineSettings } from '@km0/contracts/pipeline-settings'
-import type { PartHealth, Program } from '@km0/runtime'
+import type { PartHealth, Program, Tracer } from '@km0/runtime'
 import type { Log, PartitionConsumer } from '@km0/transport'
 import type { StreamSettings } from './environment.ts'
 
 export interface StreamProgram extends Program<StreamSettings> {
   readonly pipelines: PipelineSettings
+  /** Null while nothing is traced. */
+  readonly tracer?: Tracer | null
 }
 
 /** What a role leaves to be stopped. */

@@ -21,6 +21,7 @@ import { savepointDelete, savepointList } from './savepoint-list.ts'
 import { savepointRestore } from './savepoint-restore.ts'
 import { shiftsImport } from './shifts-import.ts'
 import { stockRestart } from './stock-restart.ts'
+import { trace } from './trace.ts'
 import { userDepots, userList, userRestore, userRevoke, userRole, userToken } from './user.ts'
 import { userInvite, userLink } from './user-link.ts'
 import { vansImport } from './vans-import.ts'
@@ -46,6 +47,7 @@ const COMMANDS: readonly Command[] = [
   backfillRollback,
   backfillCancel,
   certify,
+  trace,
   reprocessList,
   reprocessDiff,
   reprocessPublish,

@@ -11,6 +11,9 @@ export const HEADERS = {
   batteryPercent: 'bateria_pct',
 } as const
 
+/** Of a position that is traced, in its record and in the live point that comes of it: W3C traceparent. A message may carry it as a member of that name. */
+export const TRACE_HEADER = 'traceparent'
+
 /** Kafka headers of a repaired position: it enters the log as a new record, whose timestamp is the arrival time of the original. */
 export const REPAIR_HEADERS = {
   by: 'reparat_per',

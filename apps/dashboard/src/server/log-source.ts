@@ -33,8 +33,8 @@ export interface LogSourceOptions {
   /** Time of the platform, for what "the last 35 minutes" are. */
   readonly nowMs: () => number
   readonly onTrouble: (error: unknown, what: string) => void
-  /** A live point has come whose record arrived at the bridge at `arrivalMs`; of what is read after the start. */
-  readonly onLivePoint?: (arrivalMs: number) => void
+  /** A live point has come ; its timestamp is the arrival at the bridge. Of what is read after the start. */
+  readonly onLivePoint?: (record: LogRecord) => void
   /** A record that is none of ours: counted, passed over. */
   readonly onRefused: (topic: string) => void
   /** What cannot be mended from inside. */
@@ -69,7 +69,7 @@ export class LogSource implements PanelSource {
     const live = this.#tail(TOPICS.live.name, 'start', give, (text, record) => {
       const value = decodeLiveValue(text)
       if (value === null) return null
-      if (isCaughtUp) this.#options.onLivePoint?.(record.timestampMs)
+      if (isCaughtUp) this.#options.onLivePoint?.(record)
       return { kind: 'point', value, source: decodeSource(record.headers), batteryPercent: decodeBattery(record.headers) }
     })
     void live.then(() => {

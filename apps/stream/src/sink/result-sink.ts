@@ -2,6 +2,7 @@ import { Counter, Gauge, Histogram, type Registry } from '@km0/runtime'
 import { type RefusedResult, type ResultRecord, type Serving, ServingUnavailableError } from '@km0/serving'
 import { type Log, type PartitionSlice, withHeartbeats } from '@km0/transport'
 import { Backpressure } from '../backpressure.ts'
+import { noteBatch } from '../note-batch.ts'
 import type { PlatformClock } from '../platform-clock.ts'
 import type { StreamProgram } from '../role.ts'
 
@@ -90,7 +91,9 @@ export class ResultSink {
   async apply(slice: PartitionSlice): Promise<boolean> {
     const { topic, partition } = slice
     for (const record of slice.records) this.#options.clock.hear(record.timestampMs)
+    const beganMs = Date.now()
     if (!(await this.#backpressure.during(this.#untilWritten(slice)))) return false
+    if (this.#program.tracer != null) noteBatch(this.#program.tracer, 'stream serving: PostgreSQL', slice, beganMs)
     this.#metrics.records.inc({ topic }, slice.records.length)
     this.#metrics.lagRecords.set({ topic, partition }, Math.max(0, slice.endOffset - slice.nextOffset))
     await slice.commit(slice.nextOffset)
