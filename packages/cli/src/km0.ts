@@ -4,6 +4,7 @@ import { LogRefusedError, LogUnavailableError } from '@km0/transport'
 import { AddressesError } from './addresses.ts'
 import { backfillCancel, backfillDiff, backfillList, backfillPublish, backfillRollback, backfillShow } from './backfill.ts'
 import { backfillPreview, backfillRun } from './backfill-run.ts'
+import { backup } from './backup.ts'
 import { certify } from './certify.ts'
 import { type Command, CommandError } from './command.ts'
 import { deadLettersList, deadLettersResubmit, deadLettersShow } from './dead-letters.ts'
@@ -16,6 +17,7 @@ import { lakeSql } from './lake-sql.ts'
 import { lakeStatusCommand } from './lake-status.ts'
 import { marketsImport } from './markets-import.ts'
 import { reprocess, reprocessDiff, reprocessDrop, reprocessList, reprocessPublish } from './reprocess.ts'
+import { restore } from './restore.ts'
 import { savepointCreate } from './savepoint-create.ts'
 import { savepointDelete, savepointList } from './savepoint-list.ts'
 import { savepointRestore } from './savepoint-restore.ts'
@@ -56,6 +58,8 @@ const COMMANDS: readonly Command[] = [
   deadLettersList,
   deadLettersShow,
   deadLettersResubmit,
+  backup,
+  restore,
   savepointCreate,
   savepointList,
   savepointRestore,

@@ -10,6 +10,10 @@ export class MigrationError extends Error {
 /** Any number that nobody else takes: programs that start together migrate one after the other. */
 const LOCK = 8_271_828_182_845
 
+/** What was applied, and when. */
+export const MIGRATION_TABLE =
+  'create table if not exists km0.migration (number integer primary key, name text not null, sha256 text not null, applied_at timestamptz not null default now())'
+
 const fingerprint = (sql: string) => createHash('sha256').update(sql).digest('hex')
 
 /**
@@ -29,9 +33,7 @@ export async function migrate(pool: Pool, migrations: readonly Migration[] = MIG
 
 async function applyMissing(client: Client, migrations: readonly Migration[]): Promise<number[]> {
   await client.query('create schema if not exists km0')
-  await client.query(
-    'create table if not exists km0.migration (number integer primary key, name text not null, sha256 text not null, applied_at timestamptz not null default now())',
-  )
+  await client.query(MIGRATION_TABLE)
   const { rows } = await client.query<{ number: number; name: string; sha256: string }>('select number, name, sha256 from km0.migration')
   const applied = new Map(rows.map((row) => [row.number, row]))
   for (const { number, name } of rows) {
