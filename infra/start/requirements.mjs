@@ -39,7 +39,7 @@ export function missingMessage(found) {
   return `Missing on this machine:
 ${missing.map((line) => `  - ${line}\n`).join('')}Ways on:
   - install it and start again
-  - services in containers: docker compose -f infra/compose.yaml up --wait; then name them as below (its first lines say how)
+  - everything in containers: docker compose up (docs/compose.md)
   - services that run elsewhere: KAFKA_BROKERS=host:port DATABASE_URL=postgres://… REDIS_URL=redis://… MQTT_URL=mqtt://… npm start
 `
 }

@@ -4,7 +4,7 @@ import { LogRefusedError, LogUnavailableError } from '@km0/transport'
 import { AddressesError } from './addresses.ts'
 import { backfillCancel, backfillDiff, backfillList, backfillPublish, backfillRollback, backfillShow } from './backfill.ts'
 import { backfillPreview, backfillRun } from './backfill-run.ts'
-import { backup } from './backup.ts'
+import { brokerInit } from './broker-init.ts'
 import { certify } from './certify.ts'
 import { type Command, CommandError } from './command.ts'
 import { deadLettersList, deadLettersResubmit, deadLettersShow } from './dead-letters.ts'
@@ -12,25 +12,30 @@ import { depotsImport } from './depots-import.ts'
 import { dirty } from './dirty.ts'
 import { epochRaise } from './epoch-raise.ts'
 import { lakeExport, lakeFiles } from './lake-export.ts'
+import { lakeExtensions } from './lake-extensions.ts'
 import { lakeResults } from './lake-results.ts'
 import { lakeSql } from './lake-sql.ts'
 import { lakeStatusCommand } from './lake-status.ts'
 import { marketsImport } from './markets-import.ts'
 import { reprocess, reprocessDiff, reprocessDrop, reprocessList, reprocessPublish } from './reprocess.ts'
-import { restore } from './restore.ts'
 import { savepointCreate } from './savepoint-create.ts'
 import { savepointDelete, savepointList } from './savepoint-list.ts'
 import { savepointRestore } from './savepoint-restore.ts'
 import { shiftsImport } from './shifts-import.ts'
 import { stockRestart } from './stock-restart.ts'
-import { trace } from './trace.ts'
 import { userDepots, userList, userRestore, userRevoke, userRole, userToken } from './user.ts'
 import { userInvite, userLink } from './user-link.ts'
+import { vanAdd, vanList, vanRemove, vanRotate } from './van.ts'
 import { vansImport } from './vans-import.ts'
 
 const COMMANDS: readonly Command[] = [
   depotsImport,
   vansImport,
+  vanAdd,
+  vanRotate,
+  vanRemove,
+  vanList,
+  brokerInit,
   marketsImport,
   shiftsImport,
   epochRaise,
@@ -39,6 +44,7 @@ const COMMANDS: readonly Command[] = [
   lakeResults,
   lakeExport,
   lakeFiles,
+  lakeExtensions,
   dirty,
   backfillPreview,
   backfillRun,
@@ -49,7 +55,6 @@ const COMMANDS: readonly Command[] = [
   backfillRollback,
   backfillCancel,
   certify,
-  trace,
   reprocessList,
   reprocessDiff,
   reprocessPublish,
@@ -58,8 +63,6 @@ const COMMANDS: readonly Command[] = [
   deadLettersList,
   deadLettersShow,
   deadLettersResubmit,
-  backup,
-  restore,
   savepointCreate,
   savepointList,
   savepointRestore,

@@ -3,7 +3,7 @@ import { copyFileSync, existsSync, mkdirSync, mkdtempSync, readdirSync, renameSy
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import type { DuckDBConnection } from '@duckdb/node-api'
-import type { Engine } from './engine.ts'
+import { type Engine, loadEngine } from './engine.ts'
 import { LakeNotInstalledError } from './errors.ts'
 
 const run = promisify(execFile)
@@ -35,6 +35,9 @@ export async function ensureExtensions(engine: Engine, directory: string, say: S
       `Install Python 3 with pip, or put the files into ${folder}, and start again. Everything else runs without the lake.`,
   )
 }
+
+/** The same for whoever prepares a machine or an image before a lake is opened. */
+export const fetchExtensions = async (directory: string, say?: Say): Promise<void> => ensureExtensions(await loadEngine(), directory, say)
 
 async function identify({ DuckDBInstance, version }: Engine): Promise<{ version: string; platform: string }> {
   const instance = await DuckDBInstance.create(':memory:')

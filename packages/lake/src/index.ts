@@ -1,6 +1,7 @@
 export * from './environment.ts'
 export * from './errors.ts'
 export * from './export.ts'
+export { fetchExtensions } from './extensions.ts'
 export * from './final-marks.ts'
 export * from './lake.ts'
 export * from './log-start.ts'
