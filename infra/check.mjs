@@ -46,6 +46,7 @@ const checks = [
     problem: () => problemOf(run(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', '--project', 'unit', 'test/tidy'])),
   },
   { name: 'dependency-cruiser', needs: '.dependency-cruiser.cjs', problem: cruise },
+  { name: 'licences', problem: () => problemOf(run(process.execPath, ['infra/licences.mjs'])) },
   { name: 'knip', needs: 'knip.json', problem: () => problemOf(run(binary('knip'), ['--no-config-hints'])) },
 ]
 
