@@ -41,7 +41,13 @@ export class PlatformUnderTest {
   /** Starts it on a free port and waits until it is ready. Rejects with all that it said when it is not. */
   static async start(words: readonly string[] = [], environment: Readonly<Record<string, string>> = {}): Promise<PlatformUnderTest> {
     const platform = new PlatformUnderTest(['--port', String(await freePort()), ...words], environment)
-    await platform.until(() => /^Panel: http/m.test(platform.#text), READY_WITHIN_MS, 'it to be ready')
+    try {
+      await platform.until(() => /^Panel: http/m.test(platform.#text), READY_WITHIN_MS, 'it to be ready')
+    } catch (error) {
+      // Nobody else knows of it.
+      await platform.stop()
+      throw error
+    }
     return platform
   }
 
