@@ -2,7 +2,7 @@ import { mkdtempSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { kafkaAddress, mqttAddress, redisAddress } from './address.ts'
+import { brokerHosts, kafkaAddress, mqttAddress, redisAddress } from './address.ts'
 
 const ca = join(mkdtempSync(join(tmpdir(), 'km0-address-')), 'ca.pem')
 writeFileSync(ca, 'a certificate')
@@ -23,6 +23,7 @@ describe('addresses', () => {
       brokers: ['a:1'],
       sasl: { mechanism: 'scram-sha-512', username: 'km0', password: 'x' },
     })
+    expect(brokerHosts(['kafkas://km0:secret@a:9093?sasl=plain', 'b:1'])).toEqual(['a:9093', 'b:1'])
     expect(() => kafkaAddress(['kafka://km0:x@a:1?sasl=gssapi'])).toThrow(/gssapi/)
   })
 

@@ -62,12 +62,15 @@ export function redisAddress(text: string): readonly [string, { username?: strin
   ]
 }
 
+/** `host:port` of each broker: what may be shown. */
+export const brokerHosts = (brokers: readonly string[]) => brokers.map((broker) => (broker.includes('://') ? new URL(broker).host : broker))
+
 /**
  * Brokers, TLS and SASL of kafkajs. A broker is `host:port`, or `kafkas://NAME:PASSWORD@host:port?sasl=plain|scram-sha-256|scram-sha-512` with the
  * files of TLS (`kafka://` without TLS); the first one says how all are reached. Throws on a mechanism that is not known.
  */
 export function kafkaAddress(brokers: readonly string[]): Pick<KafkaConfig, 'brokers' | 'ssl' | 'sasl'> {
-  const hosts = brokers.map((broker) => (broker.includes('://') ? new URL(broker).host : broker))
+  const hosts = brokerHosts(brokers)
   const [first] = brokers
   if (first === undefined || !first.includes('://')) return { brokers: hosts }
   const { username, password, tls } = readAddress(first)

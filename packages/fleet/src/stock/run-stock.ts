@@ -13,6 +13,7 @@ import {
   serveOperations,
 } from '@km0/runtime'
 import { type LogProducer, LogUnavailableError, type OutRecord, openLog } from '@km0/transport'
+import { brokerHosts } from '@km0/transport/address'
 import { z } from 'zod'
 import { advance, ClockMemory, firstInstant, without } from '../publishing/clock-memory.ts'
 import { duration, Narrator } from '../publishing/narrator.ts'
@@ -175,7 +176,7 @@ class Service {
     this.#trouble = error.message
     if (Date.now() - this.#complainedMs > COMPLAIN_EVERY_MS) {
       this.#complainedMs = Date.now()
-      this.#narrator.say(`Kafka at ${this.#brokers.join(',')} cannot be reached (${error.message}); trying on`)
+      this.#narrator.say(`Kafka at ${brokerHosts(this.#brokers).join(',')} cannot be reached (${error.message}); trying on`)
     }
     await sleep(RETRY_MS, undefined, { signal: this.#signal }).catch(() => undefined)
   }
