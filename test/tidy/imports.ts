@@ -7,7 +7,7 @@ export interface Import {
   readonly target: string
 }
 
-const SKIPPED = new Set(['node_modules', 'dist', '.next', '.generated', 'public', 'vectors'])
+const SKIPPED = new Set(['node_modules', 'dist', '.next', '.generated', 'public', 'vectors', 'target'])
 const SPECIFIER = /(?:\bfrom\s+|\bimport\s*\(\s*|\bimport\s+|\brequire\s*\(\s*)['"]([^'"]+)['"]/g
 
 /** Source files below a folder, relative to the working directory. */
