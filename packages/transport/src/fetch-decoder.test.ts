@@ -11,6 +11,8 @@ const { RecordBatch } = load('kafkajs/src/protocol/recordBatch/v0/index.js')
 const encodeRecord = load('kafkajs/src/protocol/recordBatch/record/v0/index.js')
 const decodeBatch = load('kafkajs/src/protocol/recordBatch/v0/decoder.js')
 const Decoder = load('kafkajs/src/protocol/decoder.js')
+const encodeOldSet = load('kafkajs/src/protocol/messageSet/index.js')
+const Batch = load('kafkajs/src/consumer/batch.js')
 const Long = load('kafkajs/src/utils/long.js')
 
 interface Sent {
@@ -45,29 +47,34 @@ const arbitrary = fc.record({
   timestampDelta: fc.integer({ min: -(2 ** 31), max: 2 ** 40 }),
 })
 
+/** Flags of a batch (its checksum is looked at by neither). */
+const APPEND_TIME = 0x8
+const TRANSACTIONAL = 0x10
+const CONTROL = 0x20
+
+function flagged(batch: Buffer, flags: number): Buffer {
+  const bytes = Buffer.from(batch)
+  bytes.writeInt16BE(flags, 21)
+  return bytes
+}
+
+/** All that kafkajs reads of a record. */
+function view(record: FetchedRecord) {
+  const { attributes, offset, timestamp, key, value, headers, isControlRecord, batchContext, magicByte } = record
+  return { attributes, offset, timestamp, key, value, headers: { ...headers }, isControlRecord, batchContext, magicByte }
+}
+
 describe('decoding what a fetch brings', () => {
   it('says of any record what the library says', async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(arbitrary, { minLength: 1, maxLength: 20 }),
         fc.integer({ min: 0, max: 2 ** 45 }),
-        async (sent, firstOffset) => {
-          const bytes = await encode(firstOffset, sent)
+        fc.constantFrom(0, APPEND_TIME, TRANSACTIONAL, CONTROL | TRANSACTIONAL),
+        async (sent, firstOffset, flags) => {
+          const bytes = flagged(await encode(firstOffset, sent), flags)
           const theirs = (await decodeBatch(new Decoder(bytes))).records
           const ours = decodeBatches(bytes) ?? []
-          const view = ({
-            attributes,
-            offset,
-            timestamp,
-            key,
-            value,
-            headers,
-            isControlRecord,
-            batchContext,
-            magicByte,
-          }: FetchedRecord) => ({
-            ...{ attributes, offset, timestamp, key, value, headers: { ...headers }, isControlRecord, batchContext, magicByte },
-          })
           expect(ours.map(view)).toEqual(theirs.map(view))
           const read = (record: never) => {
             const { partition, offset, timestampMs, key, value, headers } = toLogRecord(4, record)
@@ -94,5 +101,59 @@ describe('decoding what a fetch brings', () => {
     expect(record).toBeInstanceOf(FetchedRecord)
     expect(Object.keys(record ?? {})).not.toContain('headers')
     expect(toLogRecord(0, record as never).headers).toEqual({ a: 'b' })
+  })
+
+  it('leaves messages of the old formats to the library, however short, and stops at a batch that cannot be', async () => {
+    for (const messageVersion of [0, 1]) {
+      const { buffer } = encodeOldSet({ messageVersion, entries: [{ key: null, value: 'v', timestamp: START_MS }] })
+      expect(buffer.length).toBeLessThan(61)
+      expect(decodeBatches(buffer)).toBeNull()
+      // The answer has both: the library takes what comes before, and fetches the rest anew.
+      const batch = await encode(1, [{ key: null, value: 'v', headers: {}, timestampDelta: 0 }])
+      expect(decodeBatches(Buffer.concat([batch, buffer]))).toBeNull()
+    }
+    const broken = await encode(10, [{ key: 'k', value: '{}', headers: {}, timestampDelta: 0 }])
+    broken.writeInt32BE(-12, 8)
+    expect(() => decodeBatches(broken)).toThrow(RangeError)
+  })
+
+  it('takes a batch of which compaction has left the head alone', async () => {
+    const record = { key: 'k', value: 'v', headers: {}, timestampDelta: 0 }
+    const head = (await encode(10, [record])).subarray(0, 61)
+    head.writeInt32BE(61 - 12, 8)
+    head.writeInt32BE(0, 57)
+    expect(decodeBatches(head)).toEqual([])
+    expect(decodeBatches(Buffer.concat([head, await encode(11, [record])]))?.map(({ offset }) => offset)).toEqual(['11'])
+  })
+
+  it('hides what was given up, as the library does, and its markers', async () => {
+    const record = { key: 'k', value: 'v', headers: {}, timestampDelta: 0 }
+    const marker = { key: '\0\0\0\0', value: '\0\0\0\0\0\0', headers: {}, timestampDelta: 0 }
+    const messages = decodeBatches(
+      Buffer.concat([
+        flagged(await encode(10, [record, record]), TRANSACTIONAL),
+        flagged(await encode(12, [marker]), TRANSACTIONAL | CONTROL),
+        flagged(await encode(13, [record]), TRANSACTIONAL),
+      ]),
+    )
+    const data = { partition: 0, highWatermark: '14', messages, abortedTransactions: [{ producerId: '7', firstOffset: '10' }] }
+    const batch = new Batch('t', '10', data)
+    expect(batch.messages.map(({ offset }: FetchedRecord) => offset)).toEqual(['13'])
+    expect(batch.lastOffset()).toBe('13')
+  })
+
+  it('takes records of megabytes and headers without a value', async () => {
+    const value = 'x'.repeat(9_000_000)
+    const [record] = decodeBatches(await encode(5, [{ key: null, value, headers: {}, timestampDelta: 0 }])) ?? []
+    expect(record?.value?.length).toBe(value.length)
+    const [bare] = decodeBatches(await encode(5, [{ key: null, value: null, headers: { a: 'b', c: 'd' }, timestampDelta: 0 }])) ?? []
+    expect(toLogRecord(0, bare as never)).toMatchObject({ key: null, value: null, headers: { a: 'b', c: 'd' } })
+    // kafkajs writes none such: the length of b becomes -1.
+    const bytes = await encode(5, [{ key: null, value: null, headers: { a: 'b', c: 'd' }, timestampDelta: 0 }])
+    const nulled = Buffer.concat([bytes.subarray(0, -6), Buffer.from([1]), bytes.subarray(-4)])
+    nulled.writeInt32BE(nulled.length - 12, 8)
+    const [foreign] = decodeBatches(nulled) ?? []
+    expect(foreign?.headers).toEqual({ a: null, c: Buffer.from('d') })
+    expect(toLogRecord(0, foreign as never).headers).toEqual({ c: 'd' })
   })
 })

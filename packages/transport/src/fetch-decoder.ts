@@ -38,9 +38,13 @@ interface FetchResponse {
 /** All batches of a partition's part of an answer; null when one of them is not plain. A batch that the answer cut off is left out. */
 export function decodeBatches(bytes: Buffer): FetchedRecord[] | null {
   const records: FetchedRecord[] = []
-  for (let at = 0; at + RECORDS_AT <= bytes.length; ) {
+  // A message of the old formats may be shorter than the head of a batch.
+  for (let at = 0; at + MAGIC_AT < bytes.length; ) {
+    if (bytes[at + MAGIC_AT] !== MAGIC) return null
+    if (at + RECORDS_AT > bytes.length) break
+    if ((bytes.readInt16BE(at + 21) & CODEC_MASK) !== 0) return null
     const end = at + LENGTH_END + bytes.readInt32BE(at + 8)
-    if (bytes[at + MAGIC_AT] !== MAGIC || (bytes.readInt16BE(at + 21) & CODEC_MASK) !== 0) return null
+    if (end < at + RECORDS_AT) throw new RangeError(`a record batch of ${end - at} bytes is shorter than its head`)
     if (end > bytes.length) break
     decodeBatch(bytes, at, records)
     at = end

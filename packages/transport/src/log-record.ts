@@ -74,8 +74,9 @@ function toHeaders(headers: KafkaMessage['headers']): Readonly<Record<string, st
   for (const name in headers) {
     const value = headers[name]
     // A repeated header comes as a list; the last one wins, as in JSON.
-    const last = Array.isArray(value) ? value.at(-1) : value
-    if (last === undefined) continue
+    // Programs of others may write a header without a value, which kafkajs' types do not know.
+    const last: Buffer | string | null | undefined = Array.isArray(value) ? value.at(-1) : value
+    if (last === undefined || last === null) continue
     texts ??= {}
     texts[name] = last.toString()
   }
