@@ -4,6 +4,7 @@ import { LogRefusedError, LogUnavailableError } from '@km0/transport'
 import { AddressesError } from './addresses.ts'
 import { backfillCancel, backfillDiff, backfillList, backfillPublish, backfillRollback, backfillShow } from './backfill.ts'
 import { backfillPreview, backfillRun } from './backfill-run.ts'
+import { backup } from './backup.ts'
 import { brokerInit } from './broker-init.ts'
 import { certify } from './certify.ts'
 import { type Command, CommandError } from './command.ts'
@@ -18,11 +19,13 @@ import { lakeSql } from './lake-sql.ts'
 import { lakeStatusCommand } from './lake-status.ts'
 import { marketsImport } from './markets-import.ts'
 import { reprocess, reprocessDiff, reprocessDrop, reprocessList, reprocessPublish } from './reprocess.ts'
+import { restore } from './restore.ts'
 import { savepointCreate } from './savepoint-create.ts'
 import { savepointDelete, savepointList } from './savepoint-list.ts'
 import { savepointRestore } from './savepoint-restore.ts'
 import { shiftsImport } from './shifts-import.ts'
 import { stockRestart } from './stock-restart.ts'
+import { trace } from './trace.ts'
 import { userDepots, userList, userRestore, userRevoke, userRole, userToken } from './user.ts'
 import { userInvite, userLink } from './user-link.ts'
 import { vanAdd, vanList, vanRemove, vanRotate } from './van.ts'
@@ -55,6 +58,7 @@ const COMMANDS: readonly Command[] = [
   backfillRollback,
   backfillCancel,
   certify,
+  trace,
   reprocessList,
   reprocessDiff,
   reprocessPublish,
@@ -63,6 +67,8 @@ const COMMANDS: readonly Command[] = [
   deadLettersList,
   deadLettersShow,
   deadLettersResubmit,
+  backup,
+  restore,
   savepointCreate,
   savepointList,
   savepointRestore,
