@@ -2,6 +2,7 @@
 // `pnpm bench batch --day day.parquet [--days 1,7,30] [--runs 3] [--peers]`; `--peers`: from the lake to rows in memory beside DuckDB, Polars, Spark
 // and Flink first (`pnpm bench:setup` fetches them), in turns. The file has the columns repartidor, lat, lon, data_ms, partition, offset,
 // timestamp (test/bench/README.md). More days are copies of it, one day later each. Loading the lake is not timed.
+import { existsSync } from 'node:fs'
 import { cpus, loadavg } from 'node:os'
 import { parseArgs } from 'node:util'
 import { JOB_KINDS, planResult } from '@km0/contracts/backfill-payload'
@@ -14,6 +15,7 @@ import { BatchProcess, buildBatch } from '../adapters/batch-process.ts'
 import { benchLake, CATALOG_SCHEMA, DAY_MS, HOUR_MS, loadDays } from './lake-day.ts'
 import { Meter } from './meter.ts'
 import { besidePeers } from './peers.ts'
+import { giveUp } from './report.ts'
 
 const LONGEST_MS = 1_800_000
 
@@ -25,8 +27,11 @@ const { values } = parseArgs({
     peers: { type: 'boolean', default: false },
   },
 })
-if (values.day === undefined) throw new Error('--day FILE.parquet is needed: see test/bench/README.md')
+const HOW =
+  'make one with: ~/.cache/km0/peers/venv/bin/python test/bench/peers/make_day.py --out DIR (the Python of `pnpm bench:setup`), then give --day DIR/day.parquet'
+if (values.day === undefined) giveUp(`a day of positions is needed; ${HOW}`)
 const dayFile = values.day
+if (!existsSync(dayFile)) giveUp(`${dayFile} is not there; ${HOW}`)
 const actor = { id: 'bench', name: 'bench', roles: [] }
 
 if (values.peers) await besidePeers(dayFile, Number(values.runs))
