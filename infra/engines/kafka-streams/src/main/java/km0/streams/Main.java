@@ -1,0 +1,66 @@
+package km0.streams;
+
+import com.sun.net.httpserver.HttpServer;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.Map;
+import java.util.Properties;
+import java.util.concurrent.CountDownLatch;
+import org.apache.kafka.clients.consumer.ConsumerConfig;
+import org.apache.kafka.streams.KafkaStreams;
+import org.apache.kafka.streams.StreamsConfig;
+import org.apache.kafka.streams.errors.StreamsUncaughtExceptionHandler.StreamThreadExceptionResponse;
+
+/** One instance of the job; start as many as there are machines. SIGTERM stops it in order. */
+public final class Main {
+  private Main() {}
+
+  public static void main(String[] words) throws Exception {
+    Map<String, String> environment = System.getenv();
+    String id = environment.getOrDefault("KM0_ENGINE_ID", "km0-streams-positions");
+    Properties properties = properties(environment, id);
+    Settings settings = Settings.of(environment);
+    Map<String, Object> client = new HashMap<>(Map.of(
+        "bootstrap.servers", properties.get(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG), "group.id", id, "enable.auto.commit", "false", "isolation.level", "read_committed"));
+    LogReader reader = new KafkaLogReader(client);
+    KafkaStreams streams = new KafkaStreams(Topologies.positions(settings, reader), properties);
+    CountDownLatch over = new CountDownLatch(1);
+    boolean[] failed = {false};
+    streams.setUncaughtExceptionHandler(error -> {
+      error.printStackTrace();
+      failed[0] = true;
+      over.countDown();
+      return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;
+    });
+    HttpServer server = Metrics.serve(streams, environment.getOrDefault("KM0_ENGINE_HTTP_HOST", "127.0.0.1"),
+        (int) Settings.number(environment, "KM0_ENGINE_HTTP_PORT", 0));
+    System.out.println("http " + server.getAddress().getPort());
+    streams.setStateListener((now, before) -> System.out.println("state " + now));
+    Runtime.getRuntime().addShutdownHook(new Thread(() -> {
+      streams.close(Duration.ofSeconds(20));
+      server.stop(0);
+    }));
+    streams.start();
+    over.await();
+    // A supervisor starts it again; what was not committed is computed anew.
+    if (failed[0]) System.exit(1);
+  }
+
+  private static Properties properties(Map<String, String> environment, String id) {
+    Properties properties = new Properties();
+    properties.put(StreamsConfig.APPLICATION_ID_CONFIG, id);
+    properties.put(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, environment.getOrDefault("KAFKA_BROKERS", "127.0.0.1:9092"));
+    properties.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2);
+    properties.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, Settings.number(environment, "KM0_ENGINE_COMMIT_MS", 1_000));
+    properties.put(StreamsConfig.NUM_STREAM_THREADS_CONFIG, (int) Settings.number(environment, "KM0_ENGINE_THREADS", 1));
+    properties.put(StreamsConfig.NUM_STANDBY_REPLICAS_CONFIG, (int) Settings.number(environment, "KM0_ENGINE_STANDBY", 0));
+    properties.put(StreamsConfig.REPLICATION_FACTOR_CONFIG, (int) Settings.number(environment, "KM0_ENGINE_REPLICATION", -1));
+    properties.put(StreamsConfig.STATE_DIR_CONFIG, environment.getOrDefault("KM0_ENGINE_DIR", System.getProperty("java.io.tmpdir") + "/km0-streams"));
+    properties.put(StreamsConfig.consumerPrefix(ConsumerConfig.AUTO_OFFSET_RESET_CONFIG), "earliest");
+    properties.put(StreamsConfig.consumerPrefix(ConsumerConfig.SESSION_TIMEOUT_MS_CONFIG),
+        (int) Settings.number(environment, "KM0_STREAM_SESSION_TIMEOUT_MS", 10_000));
+    properties.put(StreamsConfig.consumerPrefix(ConsumerConfig.HEARTBEAT_INTERVAL_MS_CONFIG), 1_500);
+    properties.put(StreamsConfig.producerPrefix("max.request.size"), 2_000_000);
+    return properties;
+  }
+}
