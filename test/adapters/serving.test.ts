@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { EVERYTHING, TOPICS } from '@km0/contracts'
 import { MigrationError, openServing, type ResultRecord, type Serving, ServingUnavailableError } from '@km0/serving'
 import { migrate } from '@km0/serving/migrate'
@@ -43,6 +44,33 @@ describe('migrations', () => {
     await pool.query('delete from km0.migration where number = 999999; drop table km0.later')
     const altered = MIGRATIONS.map((migration) => ({ ...migration, sql: `${migration.sql} ` }))
     await expect(migrate(pool, altered)).rejects.toThrow(/another text/)
+  })
+
+  it.each([5, 11])('keep the rows of a store that stands at migration %i', async (number) => {
+    await pool.query('drop schema km0 cascade')
+    await migrate(
+      pool,
+      MIGRATIONS.filter((migration) => migration.number <= number),
+    )
+    const end = NOW
+    await panel.apply([distance('a', end, 5), { offset: 10 }], [distance('b', end, 7), { offset: 11 }])
+    const before = await panel.stored()
+    expect(Object.keys(before)).toHaveLength(2)
+    expect(await serving.migrate()).toEqual(MIGRATIONS.flatMap((migration) => (migration.number > number ? [migration.number] : [])))
+    expect(await panel.stored()).toEqual(before)
+    await panel.apply([distance('a', end, 6), { offset: 12 }])
+    expect((await panel.stored())[`distancia|a|${end}`]).toEqual(distance('a', end, 6))
+  })
+
+  it('make no table that names a van and that docs/personal-data.md does not', async () => {
+    const tables = await pool.query<{ name: string }>(
+      `select distinct c.table_name::text as name from information_schema.columns c
+       join pg_class t on t.oid = format('%I.%I', c.table_schema, c.table_name)::regclass
+       where c.table_schema = 'km0' and c.column_name in ('van', 'owner') and t.relkind in ('r', 'p') and not t.relispartition`,
+    )
+    const text = readFileSync(new URL('../../docs/personal-data.md', import.meta.url), 'utf8')
+    expect(tables.length).toBeGreaterThan(15)
+    expect(tables.flatMap(({ name }) => (text.includes(`\`${name}\``) ? [] : [name]))).toEqual([])
   })
 
   it('leave nothing behind when one fails', async () => {
