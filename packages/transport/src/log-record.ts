@@ -1,7 +1,7 @@
 import type { KafkaMessage } from 'kafkajs'
 import { FetchedRecord } from './fetched-record.ts'
 
-/** One record as it was read. */
+/** One record as it was read. Key and headers are made when they are asked for, so that a copy by `...record` lacks them. */
 export interface LogRecord {
   readonly partition: number
   readonly offset: number
