@@ -6,7 +6,7 @@ import { expect, it, onTestFinished } from 'vitest'
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const WORDS = ['--seed', '120', '--minutes', '0.4', '--vans', '20']
 /** Seen: 60 s; other work on the machine may take it three times as long, and every wait of the run has a bound of its own. */
-const WITHIN_MS = 290_000
+const WITHIN_MS = 480_000
 
 it(
   'nothing is lost, doubled or wrong after a short run of chaos',
