@@ -169,14 +169,14 @@ describe.skipIf(browser === null)('the panel in a browser', () => {
         for (const { moves } of batches) for (const { van, eventMs } of moves) drawn.set(van, eventMs)
       })
     })
-    const picture = await canvas().screenshot()
+    const picture = await canvas().screenshot(WAIT)
     source.wake('furgoneta-7')
     const newest = panel.state.snapshot({ kind: 'all' }, NOW()).points.find(({ van }) => van === 'furgoneta-7')?.eventMs ?? 0
     // Drawn out of a batch, long before the next second is over.
     await expect
       .poll(() => page.evaluate(() => (window as unknown as { drawn: Map<string, number> }).drawn.get('furgoneta-7') ?? 0), WAIT)
       .toBeGreaterThanOrEqual(newest)
-    await expect.poll(async () => picture.equals(await canvas().screenshot()), WAIT).toBe(false)
+    await expect.poll(async () => picture.equals(await canvas().screenshot(WAIT)), WAIT).toBe(false)
   })
 
   test('the map shows what is asked of it, and the address tells all of it', async () => {

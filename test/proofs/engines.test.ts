@@ -13,7 +13,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const JARS = 'infra/engines/kafka-streams/target'
 const isBuilt = existsSync(`${JARS}/lib`) && existsSync('infra/engines/dist/km0-engine.js')
-if (!isBuilt) console.warn('skipped: build first: pnpm build:engine && mvn -q -B -DskipTests -f infra/engines/kafka-streams/pom.xml package')
+if (!isBuilt)
+  console.warn('skipped: build first: pnpm build:engine && mvn -q -B -DskipTests -f infra/engines/kafka-streams/pom.xml package')
 
 const PARTITIONS = 4
 const SEEDS = Number(process.env.ENGINE_SEEDS ?? '8')
