@@ -84,9 +84,9 @@ describe.skipIf(browser === null)('the panel on the real stack', () => {
     await expect
       .poll(async () => Number(await page.locator('[data-counter="moving"]').textContent()), { timeout: 40_000 })
       .toBeGreaterThan(8)
-    const before = await page.locator('.maplibregl-canvas').screenshot()
+    const before = await page.locator('.maplibregl-canvas').screenshot({ timeout: 60_000 })
     await page.waitForTimeout(3_000)
-    expect(before.equals(await page.locator('.maplibregl-canvas').screenshot())).toBe(false)
+    expect(before.equals(await page.locator('.maplibregl-canvas').screenshot({ timeout: 60_000 }))).toBe(false)
     await page.screenshot({ path: join(ARTEFACTS, 'moving.png') })
   }, 120_000)
 
