@@ -30,6 +30,8 @@ export default defineConfig({
           include: ['test/browser/**/*.test.ts'],
           ...slow,
           testTimeout: 300_000,
+          // What a browser shows is waited for, however busy the machine.
+          expect: { poll: { timeout: 30_000 } },
           fileParallelism: true,
           maxWorkers: 2,
         },

@@ -38,7 +38,7 @@ const contexts: BrowserContext[] = []
 /** A browser of its own: cookies are not shared. */
 async function newPage(look: { readonly theme?: 'dark' | 'light'; readonly width?: number } = {}): Promise<Page> {
   const context = await (browser as Browser).newContext({ viewport: { width: look.width ?? 1440, height: 900 }, reducedMotion: 'reduce' })
-  context.setDefaultTimeout(20_000)
+  context.setDefaultTimeout(60_000)
   contexts.push(context)
   await context.addCookies([
     { name: 'km0_theme', value: look.theme ?? 'dark', url },
