@@ -1,0 +1,111 @@
+package cat.km0.flink;
+
+import java.io.Serializable;
+import java.util.Arrays;
+import java.util.LinkedHashSet;
+import java.util.Map;
+import java.util.Properties;
+import java.util.Set;
+import java.util.TreeMap;
+import java.util.TreeSet;
+import org.apache.flink.configuration.Configuration;
+import org.apache.flink.connector.base.DeliveryGuarantee;
+
+/** The job's words, {@code name=value} each; README.md lists them. Nothing of the cluster (rest.*, taskmanager.*) is set by a job. */
+final class JobSettings implements Serializable {
+  private static final long serialVersionUID = 1;
+  private static final String KAFKA = "kafka.";
+  private static final Map<String, String> DEFAULTS =
+      Map.ofEntries(
+          Map.entry("brokers", ""),
+          Map.entry("topic", "repartiment.posicions"),
+          Map.entry("group", "km0-flink-positions"),
+          Map.entry("epoch", "0"),
+          Map.entry("settings", ""),
+          Map.entry("delivery", "at-least-once"),
+          Map.entry("transaction-timeout-ms", "600000"),
+          Map.entry("transaction-prefix", "km0-flink"),
+          Map.entry("checkpoint-ms", "1000"),
+          Map.entry("checkpoints", ""),
+          Map.entry("max-parallelism", "128"),
+          Map.entry("result-topics", "repartiment.panell,repartiment.viu,repartiment.tardans,repartiment.rebutjats"),
+          Map.entry("newest-only", "repartiment.viu"),
+          Map.entry("until-end", "false"));
+
+  private final TreeMap<String, String> given = new TreeMap<>();
+
+  /** Throws when a word is unknown or a needed one is missing. */
+  JobSettings(String[] words) {
+    for (String word : words) {
+      int equals = word.indexOf('=');
+      String name = equals < 0 ? word : word.substring(0, equals);
+      if (equals < 0 || !(name.startsWith(KAFKA) || DEFAULTS.containsKey(name))) {
+        throw new IllegalArgumentException("'" + word + "' is not name=value with one of " + new TreeSet<>(DEFAULTS.keySet()) + " or kafka.*");
+      }
+      given.put(name, word.substring(equals + 1));
+    }
+    if (text("brokers").isEmpty()) {
+      throw new IllegalArgumentException("brokers=HOST:PORT is missing");
+    }
+  }
+
+  String text(String name) {
+    return given.getOrDefault(name, DEFAULTS.get(name));
+  }
+
+  /** Settings of the pipeline as JSON text; null for the defaults. */
+  String pipeline() {
+    return text("settings").isEmpty() ? null : text("settings");
+  }
+
+  long number(String name) {
+    return Long.parseLong(text(name));
+  }
+
+  boolean isUntilEnd() {
+    return Boolean.parseBoolean(text("until-end"));
+  }
+
+  Set<String> newestOnly() {
+    return new LinkedHashSet<>(Arrays.asList(text("newest-only").split(",")));
+  }
+
+  DeliveryGuarantee delivery() {
+    return switch (text("delivery")) {
+      case "at-least-once" -> DeliveryGuarantee.AT_LEAST_ONCE;
+      case "exactly-once" -> DeliveryGuarantee.EXACTLY_ONCE;
+      default -> throw new IllegalArgumentException("delivery is at-least-once or exactly-once, not " + text("delivery"));
+    };
+  }
+
+  /** What clients of Kafka are given: the words kafka.NAME=VALUE. */
+  Properties kafka() {
+    Properties properties = new Properties();
+    given.tailMap(KAFKA).forEach((name, value) -> {
+      if (name.startsWith(KAFKA)) {
+        properties.setProperty(name.substring(KAFKA.length()), value);
+      }
+    });
+    return properties;
+  }
+
+  Configuration flink() {
+    Map<String, String> settings = new TreeMap<>();
+    settings.put("execution.checkpointing.interval", text("checkpoint-ms") + " ms");
+    settings.put("execution.checkpointing.externalized-checkpoint-retention", "RETAIN_ON_CANCELLATION");
+    settings.put("execution.checkpointing.tolerable-failed-checkpoints", "10");
+    // A fixed number of attempts is spent while a TaskManager is still starting.
+    settings.put("restart-strategy.type", "exponential-delay");
+    settings.put("restart-strategy.exponential-delay.initial-backoff", "500 ms");
+    settings.put("restart-strategy.exponential-delay.max-backoff", "10 s");
+    settings.put("state.backend.type", "hashmap");
+    settings.put("pipeline.object-reuse", "true");
+    // Marks travel in the records: Flink's own watermarks would be timers for nothing.
+    settings.put("pipeline.auto-watermark-interval", "0 ms");
+    if (!text("checkpoints").isEmpty()) {
+      settings.put("execution.checkpointing.storage", "filesystem");
+      settings.put("execution.checkpointing.dir", text("checkpoints"));
+    }
+    return Configuration.fromMap(settings);
+  }
+}
