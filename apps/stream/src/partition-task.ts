@@ -6,12 +6,11 @@ import {
   HEADERS,
   type HoleValue,
   type LinedHost,
-  type MarkValue,
   RECORD_FLAGS,
   TOPICS,
   TRACE_HEADER,
 } from '@km0/contracts'
-import { HeartbeatWatch, linesOf } from '@km0/pipelines'
+import { HeartbeatWatch, linesOf, markText, POSITIONS_TOPICS } from '@km0/pipelines'
 import type { LogRecord, OutRecord } from '@km0/transport'
 import { z } from 'zod'
 import { readBattery } from './battery.ts'
@@ -145,7 +144,7 @@ export class PartitionTask {
   }
 
   #resultOf(emission: Emission, cause: LogRecord | null): OutRecord {
-    const topic = TOPIC_OF[emission.output]
+    const topic = POSITIONS_TOPICS[emission.output]
     const source = encodeSource({ epoch: this.#epoch, partition: emission.partition, offset: emission.offset })
     const battery = emission.output === 'viu' ? readBattery(cause?.value ?? null) : null
     const result: OutRecord = {
@@ -173,17 +172,15 @@ export class PartitionTask {
 
   /** How far this partition has come, for the topic of marks. */
   mark(): OutRecord {
-    const finite = (ms: number) => (Number.isFinite(ms) ? ms : null)
-    const value: MarkValue = {
-      particio: this.partition,
-      offset: this.#nextOffset,
-      marca_aigua_ms: finite(this.watermarkMs),
-      progres_ms: finite(this.progressMs),
-      darrer_batec_ms: this.#heartbeats.heartbeatMs,
-      darrer_registre_ms: this.#recordMs,
-      epoca: this.#epoch,
-    }
-    return { topic: TOPICS.marks.name, key: String(this.partition), value: JSON.stringify(value) }
+    const value = markText({
+      partition: this.partition,
+      epoch: this.#epoch,
+      nextOffset: this.#nextOffset,
+      recordMs: this.#recordMs,
+      heartbeats: this.#heartbeats,
+      host: this.#host,
+    })
+    return { topic: TOPICS.marks.name, key: String(this.partition), value }
   }
 
   /** How many vans it holds state of. */
@@ -216,12 +213,4 @@ export class PartitionTask {
   restore(snapshot: string, nextOffset: number): void {
     for (const _step of this.restoreLines(linesOf(snapshot), nextOffset));
   }
-}
-
-const TOPIC_OF: Readonly<Record<Emission['output'], string>> = {
-  panell: TOPICS.panel.name,
-  tardans: TOPICS.late.name,
-  rebutjats: TOPICS.deadLetters.name,
-  viu: TOPICS.live.name,
-  alertes: TOPICS.stockAlerts.name,
 }

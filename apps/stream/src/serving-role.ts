@@ -10,9 +10,6 @@ import { startSink } from './sink/start-sink.ts'
 
 export const SERVING_GROUP = 'km0-serving'
 
-/** Few large writes: what is live the panel reads from the log itself. */
-const FETCH = { minBytes: 65_536, maxWaitMs: 250 }
-
 /** Writes results of positions to PostgreSQL, and brings its schema up to date. */
 export async function startServing(program: StreamProgram, log: Log): Promise<Role> {
   const { settings } = program
@@ -45,7 +42,6 @@ export async function startServing(program: StreamProgram, log: Log): Promise<Ro
       if (dropped.length > 0) program.log.info({ dropped }, 'old days were dropped')
     },
     close: () => serving.close(),
-    fetch: FETCH,
   })
 }
 

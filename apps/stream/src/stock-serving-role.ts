@@ -9,8 +9,6 @@ import { startSink } from './sink/start-sink.ts'
 export const STOCK_SERVING_GROUP = 'km0-stock-serving'
 
 const DAY_MS = 86_400_000
-/** Fewer and larger writes. */
-const FETCH = { minBytes: 65_536, maxWaitMs: 250 }
 
 /** Writes the results of stock to PostgreSQL, in the process of the serving role, with a group and connections of its own. */
 export async function startStockServing(program: StreamProgram, log: Log): Promise<Role> {
@@ -44,7 +42,6 @@ export async function startStockServing(program: StreamProgram, log: Log): Promi
       if (dropped > 0) program.log.info({ episodes: dropped }, 'old episodes of low stock were dropped')
     },
     close: () => serving.close(),
-    fetch: FETCH,
   })
 }
 

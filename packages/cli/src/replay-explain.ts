@@ -1,4 +1,5 @@
 import { type Emission, type PipelineHost, RECORD_FLAGS, type WindowObserver } from '@km0/contracts'
+import { finiteOrNull } from '@km0/pipelines'
 import type { LogLine } from './replay-input.ts'
 
 const OUTCOMES = [
@@ -41,8 +42,4 @@ export class Explainer implements WindowObserver {
       late,
     })
   }
-}
-
-function finiteOrNull(ms: number): number | null {
-  return Number.isFinite(ms) ? ms : null
 }

@@ -1,6 +1,8 @@
-export { linesOf, readEnvelope, type SnapshotIdentity } from '@km0/windowing'
+export { finiteOrNull, linesOf, readEnvelope, type SnapshotIdentity } from '@km0/windowing'
 export { HeartbeatWatch } from './heartbeat-watch.ts'
 export { batteryOf } from './positions/battery.ts'
+export { markText } from './positions/mark.ts'
+export { POSITIONS_TOPICS } from './positions/output-topics.ts'
 export { batchNeedsFromMs, createPositionsBatch } from './positions/positions-batch.ts'
 export { createPositionsHost } from './positions/positions-host.ts'
 export { repartitionTasks } from './positions/repartition.ts'
@@ -15,5 +17,5 @@ export {
   type StockRules,
   StockWindowsTask,
   type WindowsEmission,
-  type WindowsOutput,
 } from './stock-shuffle/windows-task.ts'
+export { STOCK_WINDOWS_TOPICS } from './stock-shuffle/windows-topics.ts'

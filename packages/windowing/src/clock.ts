@@ -66,6 +66,7 @@ export class PartitionClock {
   }
 }
 
-function finiteOrNull(ms: number): number | null {
+/** As JSON has it: an infinite time is "not yet". */
+export function finiteOrNull(ms: number): number | null {
   return Number.isFinite(ms) ? ms : null
 }

@@ -3,6 +3,8 @@ import { groupHealth, type Role, type StreamProgram } from '../role.ts'
 import type { ResultSink } from './result-sink.ts'
 
 const RETENTION_EVERY_MS = 3_600_000
+/** Few large writes: what is live the panel reads from the log itself. */
+const FETCH = { minBytes: 65_536, maxWaitMs: 250 }
 
 export interface RunningSinkOptions {
   readonly sink: ResultSink
@@ -12,7 +14,6 @@ export interface RunningSinkOptions {
   /** Drops what is kept no longer; called at the start and every hour. A failure is said and tried again. */
   readonly dropOld: () => Promise<void>
   readonly close: () => Promise<void>
-  readonly fetch?: { readonly minBytes: number; readonly maxWaitMs: number }
 }
 
 /** Reads the topics of a sink until it is stopped. */
@@ -30,7 +31,7 @@ export async function startSink(program: StreamProgram, log: Log, options: Runni
     onFatal: (error) => program.shutdown.fail(error),
     maxSliceRecords: settings.KM0_STREAM_SLICE_RECORDS,
     sessionTimeoutMs: settings.KM0_STREAM_SESSION_TIMEOUT_MS,
-    ...options.fetch,
+    ...FETCH,
   })
   program.health.register(options.groupName, () => groupHealth(consumer))
   const dropOld = async () => {

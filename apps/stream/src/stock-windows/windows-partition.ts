@@ -1,15 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { decodeShuffled, encodeSource, type StockMarkValue, TOPICS } from '@km0/contracts'
-import { type StockRules, StockWindowsTask, type WindowsEmission, type WindowsOutput } from '@km0/pipelines'
+import { STOCK_WINDOWS_TOPICS, type StockRules, StockWindowsTask, type WindowsEmission } from '@km0/pipelines'
 import type { LogRecord, OutRecord } from '@km0/transport'
-
-const TOPIC_OF: Readonly<Record<WindowsOutput, string>> = {
-  alertes: TOPICS.stockAlerts.name,
-  tardans: TOPICS.stockLate.name,
-  rebutjats: TOPICS.stockDeadLetters.name,
-  viu: TOPICS.stockLive.name,
-  episodis: TOPICS.stockEpisodes.name,
-}
 
 export interface WindowsSlice {
   /** What is to be written, in order. */
@@ -77,7 +69,7 @@ export class WindowsPartition {
 
   #resultOf({ output, key, value, offset }: WindowsEmission, timestampMs: number): OutRecord {
     const headers = encodeSource({ epoch: this.#epoch, partition: this.partition, offset })
-    const result = { topic: TOPIC_OF[output], key, value, headers, timestampMs }
+    const result = { topic: STOCK_WINDOWS_TOPICS[output], key, value, headers, timestampMs }
     // Dead letters have one partition.
     return output === 'rebutjats' ? result : { ...result, partition: this.partition }
   }

@@ -11,8 +11,3 @@ export function sourceHeaders(epoch: number, partition: number, offset: number, 
   const source = `${HEADERS.epoch}=${epoch};${HEADERS.sourcePartition}=${partition};${HEADERS.sourceOffset}=${offset}`
   return battery === null ? source : `${source};${HEADERS.batteryPercent}=${battery}`
 }
-
-/** As JSON has it: -Infinity is "not yet". */
-export function finiteOrNull(ms: number): number | null {
-  return Number.isFinite(ms) ? ms : null
-}

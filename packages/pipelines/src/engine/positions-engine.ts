@@ -1,9 +1,7 @@
 import {
   DEFAULT_OUTAGE_AFTER_MS,
   DEFAULT_POSITIONS_SETTINGS,
-  type Emission,
   type LinedHost,
-  type MarkValue,
   type PositionsSettings,
   RECORD_FLAGS,
   TOPICS,
@@ -11,16 +9,10 @@ import {
 import { linesOf } from '@km0/windowing'
 import { HeartbeatWatch, type HeartbeatWatchSnapshot, type OutageRecord } from '../heartbeat-watch.ts'
 import { batteryOf } from '../positions/battery.ts'
+import { markText } from '../positions/mark.ts'
+import { POSITIONS_TOPICS } from '../positions/output-topics.ts'
 import { createPositionsHost } from '../positions/positions-host.ts'
-import { type Emit, finiteOrNull, sourceHeaders } from './emit.ts'
-
-const TOPIC_OF: Readonly<Record<Emission['output'], string>> = {
-  panell: TOPICS.panel.name,
-  tardans: TOPICS.late.name,
-  rebutjats: TOPICS.deadLetters.name,
-  viu: TOPICS.live.name,
-  alertes: TOPICS.stockAlerts.name,
-}
+import { type Emit, sourceHeaders } from './emit.ts'
 
 /** Settings from JSON text: those that it names instead of the defaults. */
 export function positionsSettingsOf(json: string | null): PositionsSettings {
@@ -67,7 +59,7 @@ export class PositionsEngine {
     const emissions = this.host.drainOrdered()
     if (this.silent) return flags
     for (const { output, key, value } of emissions) {
-      const topic = TOPIC_OF[output]
+      const topic = POSITIONS_TOPICS[output]
       const partition = output === 'panell' ? this.partition : -1
       this.emit(topic, partition, key, value, timestampMs, sourceHeaders(this.epoch, this.partition, offset))
     }
@@ -103,16 +95,9 @@ export class PositionsEngine {
   mark(nowMs: number): void {
     if (this.next === this.markedOffset) return
     this.markedOffset = this.next
-    const value: MarkValue = {
-      particio: this.partition,
-      offset: this.next,
-      marca_aigua_ms: finiteOrNull(this.watermarkMs),
-      progres_ms: finiteOrNull(this.progressMs),
-      darrer_batec_ms: this.heartbeats.heartbeatMs,
-      darrer_registre_ms: this.recordMs,
-      epoca: this.epoch,
-    }
-    this.emit(TOPICS.marks.name, -1, String(this.partition), JSON.stringify(value), nowMs, '')
+    const { partition, epoch, next: nextOffset, recordMs, heartbeats, host } = this
+    const value = markText({ partition, epoch, nextOffset, recordMs, heartbeats, host })
+    this.emit(TOPICS.marks.name, -1, String(partition), value, nowMs, '')
   }
 
   get nextOffset(): number {

@@ -1,5 +1,6 @@
 import { offTheClock, type PositionsSettings, RECORD_FLAGS, readPositionRecord, TOPICS } from '@km0/contracts'
 import { type ClockSnapshot, PartitionClock } from '@km0/windowing'
+import { INVALID_TEXT, offTheClockText } from '../refusals.ts'
 import { type Emit, sourceHeaders } from './emit.ts'
 import { positionsSettingsOf } from './positions-engine.ts'
 
@@ -40,7 +41,7 @@ export class StampEngine {
     const record = readPositionRecord(text, byteLength, validUtf8, this.settings.refuseNullIsland)
     switch (record.kind) {
       case 'invalid':
-        this.refuse(offset, timestampMs, null, '{"motiu":"invalid"}')
+        this.refuse(offset, timestampMs, null, INVALID_TEXT)
         return RECORD_FLAGS.invalid
       case 'heartbeat':
         this.clock.observe(Math.min(record.eventMs, timestampMs))
@@ -52,7 +53,7 @@ export class StampEngine {
         const { van, eventMs } = record
         const reason = offTheClock(eventMs, timestampMs, this.settings.maxFutureMs, this.settings.maxAgeMs)
         if (reason !== null) {
-          this.refuse(offset, timestampMs, van, `{"motiu":"${reason}","data_ms":${eventMs}}`)
+          this.refuse(offset, timestampMs, van, offTheClockText(reason, eventMs))
           return reason === 'futur' ? RECORD_FLAGS.future : RECORD_FLAGS.ancient
         }
         this.van = van

@@ -1,7 +1,8 @@
 import { type ClockSettings, DEFAULT_STOCK_SETTINGS, decodeShuffled, encodeShuffled, type StockSettings, TOPICS } from '@km0/contracts'
 import type { ShuffleSnapshot } from '../stock-shuffle/shuffle-snapshot.ts'
 import { type ShuffleOutput, ShuffleTask } from '../stock-shuffle/shuffle-task.ts'
-import { StockWindowsTask, type WindowsOutput } from '../stock-shuffle/windows-task.ts'
+import { StockWindowsTask } from '../stock-shuffle/windows-task.ts'
+import { STOCK_WINDOWS_TOPICS } from '../stock-shuffle/windows-topics.ts'
 import { type Emit, sourceHeaders } from './emit.ts'
 
 const stockSettingsOf = (json: string | null): StockSettings => ({
@@ -115,14 +116,6 @@ export class StockShuffleEngine {
   }
 }
 
-const TOPIC_OF: Readonly<Record<WindowsOutput, string>> = {
-  alertes: TOPICS.stockAlerts.name,
-  tardans: TOPICS.stockLate.name,
-  rebutjats: TOPICS.stockDeadLetters.name,
-  viu: TOPICS.stockLive.name,
-  episodis: TOPICS.stockEpisodes.name,
-}
-
 /** Windows, newest stock and episodes of one partition of the shuffle's topic. */
 export class StockWindowsEngine {
   private readonly partition: number
@@ -146,7 +139,7 @@ export class StockWindowsEngine {
     const flags = this.task.onRecord(offset, shuffled, text, byteLength, validUtf8)
     for (const { output, key, value, offset: cause } of this.task.drain()) {
       const partition = output === 'rebutjats' ? -1 : this.partition
-      this.emit(TOPIC_OF[output], partition, key, value, shuffled.arrivalMs, sourceHeaders(this.epoch, this.partition, cause))
+      this.emit(STOCK_WINDOWS_TOPICS[output], partition, key, value, shuffled.arrivalMs, sourceHeaders(this.epoch, this.partition, cause))
     }
     return flags
   }

@@ -1,14 +1,13 @@
-import { readPositionRecord, TOPICS } from '@km0/contracts'
+import { readPositionRecord } from '@km0/contracts'
 import { linesOf, PartitionClock } from '@km0/windowing'
 import { Outbox } from '../outbox.ts'
 import { batteryOf } from '../positions/battery.ts'
 import { positionsOperators } from '../positions/operators.ts'
+import { POSITIONS_TOPICS } from '../positions/output-topics.ts'
 import { PositionsPartition } from '../positions/partition.ts'
 import { headLine, POSITIONS_PIPELINE, POSITIONS_VERSION, partitionLines, readLines, restorePartitions } from '../positions/snapshot.ts'
 import { type Emit, sourceHeaders } from './emit.ts'
 import { positionsSettingsOf } from './positions-engine.ts'
-
-const TOPIC_OF = { panell: TOPICS.panel.name, tardans: TOPICS.late.name, viu: TOPICS.live.name } as const
 
 /**
  * One van of one source partition, for an engine that is keyed by van. Each record carries W and F of its partition before it (StampEngine),
@@ -69,7 +68,7 @@ export class VanEngine {
       if (output !== 'panell' && output !== 'tardans' && output !== 'viu') throw new Error(`a van has nothing for '${output}'`)
       const battery = output === 'viu' ? batteryOf(text) : null
       const partition = output === 'panell' ? this.partition : -1
-      this.emit(TOPIC_OF[output], partition, key, value, timestampMs, sourceHeaders(this.epoch, this.partition, offset, battery))
+      this.emit(POSITIONS_TOPICS[output], partition, key, value, timestampMs, sourceHeaders(this.epoch, this.partition, offset, battery))
     }
   }
 

@@ -1,4 +1,4 @@
-import { compareText, PartitionClock, readEnvelope, requireIdentity, type SnapshotIdentity } from '@km0/windowing'
+import { compareText, finiteOrNull, PartitionClock, readEnvelope, requireIdentity, type SnapshotIdentity } from '@km0/windowing'
 import type { PositionsOperators } from './operators.ts'
 import type { PositionsPartition } from './partition.ts'
 import type { OperatorName, SnapshotLine } from './snapshot-line.ts'
@@ -55,10 +55,6 @@ export function* partitionLines(operators: PositionsOperators, number: number, p
       if (vans.length > 0) yield JSON.stringify({ operator, vans })
     }
   }
-}
-
-function finiteOrNull(ms: number): number | null {
-  return Number.isFinite(ms) ? ms : null
 }
 
 /** The lines of a snapshot after its first, which must be of `expected` or of the version before. Throws an Error that says what differs. */

@@ -55,11 +55,11 @@ export class FleetDrawing {
 
   constructor(map: MapLibre) {
     this.#map = map
-    map.on('moveend', () => this.#drawAll())
+    map.on('moveend', () => this.#draw(true))
     map.on('zoom', () => {
       if (groupZoom(map.getZoom()) === this.#groupsZoom) return
       this.#regroup()
-      this.#drawAll()
+      this.#draw(true)
     })
   }
 
@@ -85,7 +85,7 @@ export class FleetDrawing {
     this.setLines(this.#lines)
     this.#labelsText = ''
     this.#regroup()
-    this.#drawAll()
+    this.#draw(true)
   }
 
   /** The style is being replaced. */
@@ -116,7 +116,7 @@ export class FleetDrawing {
     if (van === this.#selected) return
     this.#selected = van
     this.#regroup()
-    this.#drawAll()
+    this.#draw(true)
   }
 
   setHovered(van: string | null): void {
@@ -129,7 +129,7 @@ export class FleetDrawing {
     if (grouping === this.#grouping) return
     this.#grouping = grouping
     this.#regroup()
-    this.#drawAll()
+    this.#draw(true)
   }
 
   setLines(lines: MapLines): void {
@@ -185,18 +185,13 @@ export class FleetDrawing {
     this.#frame = requestAnimationFrame(step)
   }
 
-  #drawAll(): void {
-    this.#draw()
-    this.#drawLabels(true)
-  }
-
   /** Draws this moment; true while markers are on their way. */
-  #draw(): boolean {
+  #draw(namesAtOnce = false): boolean {
     const nowMs = performance.now()
     this.#drawnMs = nowMs
     const { markers, moving } = this.#motion.frame(nowMs)
     this.#layer?.set(this.#inOrder(markers))
-    this.#drawLabels(false)
+    this.#drawLabels(namesAtOnce)
     return moving
   }
 
