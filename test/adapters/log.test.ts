@@ -72,6 +72,24 @@ describe('topics', () => {
   })
 })
 
+describe('reader', () => {
+  it.each(['gzip', 'snappy', 'lz4', 'zstd'])('reads what the Java client compressed with %s', async (compression) => {
+    const topic = await newTopic()
+    // The broker packs with its own Java codec what arrives, whatever the producer did.
+    const admin = raw.admin()
+    await admin.connect()
+    await admin.alterConfigs({
+      validateOnly: false,
+      resources: [{ type: 2, name: topic, configEntries: [{ name: 'compression.type', value: compression }] }],
+    })
+    await admin.disconnect()
+    // More than one block of each codec, and more than one record.
+    const values = ['Besalú', 'x'.repeat(100_000), Array.from({ length: 20_000 }, (_, index) => index * 7_919).join(' ')]
+    await write(topic, values)
+    expect(await readAll(topic)).toEqual(values)
+  })
+})
+
 describe('producer', () => {
   it('chooses the partition that the Java client chooses, for ç, é and emoji too (S35)', async () => {
     // From org.apache.kafka.common.utils.Utils.murmur2 of kafka-clients 4.4.0, 12 partitions.

@@ -1,6 +1,7 @@
 import type { TopicDefinition } from '@km0/contracts'
 import { type Admin, Kafka, logLevel } from 'kafkajs'
 import { kafkaAddress } from './address.ts'
+import { readEveryCompression } from './compression-codecs.ts'
 import { useFetchDecoder } from './fetch-decoder.ts'
 import { consumePartitions, type PartitionConsumer, type PartitionConsumerOptions } from './log-consumer.ts'
 import { typedError } from './log-errors.ts'
@@ -73,6 +74,7 @@ export interface Log {
 
 /** A handle to the log. Connects at the first use; producers and readers are closed one by one. */
 export function openLog(options: LogOptions): Log {
+  readEveryCompression()
   useFetchDecoder()
   useProduceEncoder()
   const kafka = new Kafka({
