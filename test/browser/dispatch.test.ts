@@ -205,6 +205,18 @@ describe.skipIf(browser === null)('dispatch', () => {
     await line.waitFor({ state: 'detached', ...WAIT })
   })
 
+  test('the card of a van mutes its depot beforehand, and says so', async () => {
+    await row(other, 'furgoneta-3').locator('button').first().click()
+    const card = other.getByRole('region', { name: 'furgoneta-3' })
+    await card.getByRole('button', { name: 'Mute furgoneta-3' }).click()
+    const dialog = other.getByRole('dialog')
+    await dialog.getByLabel('the whole depot').check()
+    await dialog.getByRole('button', { name: 'Mute', exact: true }).click()
+    await card.getByRole('button', { name: /^Stop muting the whole depot/ }).click(WAIT)
+    await card.getByRole('button', { name: 'Mute furgoneta-3' }).waitFor(WAIT)
+    await card.getByRole('button', { name: 'Close furgoneta-3' }).click()
+  })
+
   test('distances say who stands, who deviates and why', async () => {
     const far = desk.locator('tr[data-deviates="true"] [data-deviation="far"]').first()
     await far.waitFor(WAIT)

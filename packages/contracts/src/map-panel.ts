@@ -1,3 +1,4 @@
+import type { Zone } from './dispatch.ts'
 import type { TrailPoint } from './panel.ts'
 
 /** What the map of the panel asks for beside the snapshot. */
@@ -33,4 +34,15 @@ export interface TrailsView {
   readonly trails: readonly { readonly van: string; readonly points: readonly TrailPoint[] }[]
   /** There are too many vans; those heard last are told. */
   readonly truncated: boolean
+}
+
+/** Answer of GET /api/zones.geojson: the zones of the markets that a scope may see, as a FeatureCollection (RFC 7946). */
+export interface ZonesView {
+  readonly type: 'FeatureCollection'
+  readonly nowMs: number
+  readonly features: readonly {
+    readonly type: 'Feature'
+    readonly properties: { readonly market: string; readonly name: string }
+    readonly geometry: Zone
+  }[]
 }

@@ -1,7 +1,7 @@
 import type { GeoJSONSource, Map as MapLibre } from 'maplibre-gl'
 import type { Move } from '../feed/batch-feed.ts'
 import { drawIcon, drawPoint, ICON_RATIO, ICONS, POINT_ICONS } from './icons.ts'
-import { lineFeatures, type MapLines, NO_LINES, pointFeatures } from './map-lines.ts'
+import { lineFeatures, type MapLines, NO_LINES, pointFeatures, zoneFeatures } from './map-lines.ts'
 import { Motion } from './motion.ts'
 import { labelLayers, lineLayers, overlaySources } from './overlay.ts'
 import { type Groups, groupZoom, NO_GROUPS, prepareGroups } from './prepare-groups.ts'
@@ -140,6 +140,7 @@ export class FleetDrawing {
     if (all || lines.trail !== before.trail) this.#source('trail')?.setData(lineFeatures([lines.trail]))
     if (all || lines.backlog !== before.backlog) this.#source('backlog')?.setData(lineFeatures(lines.backlog))
     if (all || lines.trails !== before.trails) this.#source('trails')?.setData(lineFeatures(lines.trails))
+    if (all || lines.zones !== before.zones) this.#source('zones')?.setData(zoneFeatures(lines.zones))
     if (all || lines.points !== before.points) this.#source('points')?.setData(pointFeatures(lines.points))
   }
 

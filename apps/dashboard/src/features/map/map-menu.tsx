@@ -1,15 +1,23 @@
 import { useTranslations } from 'next-intl'
 import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react'
-import { HIDEABLE, MAP_LAYERS, type Place } from '../shell/place.ts'
+import { HIDEABLE, MAP_LAYERS, type MapLayer, type Place } from '../shell/place.ts'
 import { StateIcon } from '../shell/state-icon.tsx'
 import type { Van } from '../van/prepare-fleet.ts'
 import styles from './map-menu.module.css'
 import { countStates, depotsOf, toggled } from './prepare-filter.ts'
 
+export interface MapMenuProps {
+  readonly fleet: readonly Van[]
+  readonly place: Place
+  readonly go: (change: Partial<Place>) => void
+  /** How many zones of markets are drawn; null while that is not known. */
+  readonly zones: number | 'failed' | null
+}
+
 /** What is on the map: layers, states, the vans of a depot. A button that shows and hides it; Escape, or a touch elsewhere, closes it. */
-export function MapMenu(props: { readonly fleet: readonly Van[]; readonly place: Place; readonly go: (change: Partial<Place>) => void }) {
+export function MapMenu(props: MapMenuProps) {
   const t = useTranslations('map')
-  const { fleet, place, go } = props
+  const { place } = props
   const [open, setOpen] = useState(false)
   const box = useRef<HTMLDivElement>(null)
   const opener = useRef<HTMLButtonElement>(null)
@@ -47,22 +55,19 @@ export function MapMenu(props: { readonly fleet: readonly Van[]; readonly place:
         {t('menu')}
       </button>
       <div id="map-menu" className={styles.menu} hidden={!open}>
-        {open && <Choices fleet={fleet} place={place} go={go} />}
+        {open && <Choices {...props} />}
       </div>
     </div>
   )
 }
 
-function Choices({
-  fleet,
-  place,
-  go,
-}: {
-  readonly fleet: readonly Van[]
-  readonly place: Place
-  readonly go: (change: Partial<Place>) => void
-}) {
+function Choices({ fleet, place, go, zones }: MapMenuProps) {
   const t = useTranslations('map')
+  const hintOf = (layer: MapLayer) => {
+    if (layer === 'points' && place.van === null) return t('pointsNeedVan')
+    if (layer !== 'zones' || !place.layers.includes('zones')) return undefined
+    return zones === 'failed' ? t('zonesFailed') : zones === 0 ? t('noZones') : undefined
+  }
   const counts = countStates(fleet, place.depot)
   const depots = useMemo(() => depotsOf(fleet), [fleet])
   const check = (id: string, label: string, checked: boolean, onChange: () => void, hint?: string) => (
@@ -82,7 +87,7 @@ function Choices({
             t(`layer.${layer}`),
             place.layers.includes(layer),
             () => go({ layers: toggled(place.layers, layer) }),
-            layer === 'points' && place.van === null ? t('pointsNeedVan') : undefined,
+            hintOf(layer),
           ),
         )}
       </fieldset>

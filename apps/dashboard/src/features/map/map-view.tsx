@@ -47,7 +47,7 @@ export default function MapView(props: MapViewProps) {
     onFollowEnd: () => go({ follow: false }),
   })
   const markers = useMemo(() => prepareMarkers(fleet.filter((van) => van.van === place.van || isShown(van, place))), [fleet, place])
-  const { lines, recent } = useMapLines(selected?.van ?? null, selected?.point ?? null, place.layers)
+  const { lines, recent, zonesLine } = useMapLines(selected?.van ?? null, selected?.point ?? null, place.layers)
 
   useEffect(() => map.current?.setTheme(theme), [map, theme])
   useEffect(() => map.current?.setMarkers(markers), [map, markers])
@@ -88,7 +88,12 @@ export default function MapView(props: MapViewProps) {
         <button type="button" onClick={() => map.current?.fit(markers)} disabled={markers.length === 0}>
           {filtered ? t('fitShown', { count: markers.length }) : t('fitFleet')}
         </button>
-        <MapMenu fleet={fleet} place={place} go={go} />
+        <MapMenu
+          fleet={fleet}
+          place={place}
+          go={go}
+          zones={zonesLine === 'failed' ? 'failed' : zonesLine === 'loading' ? null : lines.zones.length}
+        />
       </div>
       {place.layers.includes('points') && <PointsNote recent={recent} van={selected} />}
       <MapLegend markers={markers} place={place} go={go} />

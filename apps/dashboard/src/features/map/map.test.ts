@@ -4,6 +4,7 @@ import { describe, expect, test } from 'vitest'
 import type { Move } from '../feed/batch-feed.ts'
 import { HOME_PLACE } from '../shell/place.ts'
 import type { Van } from '../van/prepare-fleet.ts'
+import { zoneFeatures } from './map-lines.ts'
 import { GLIDE_MS, Motion } from './motion.ts'
 import { labelLayers, lineLayers, overlaySources } from './overlay.ts'
 import { countStates, depotsOf, isShown, toggled } from './prepare-filter.ts'
@@ -263,6 +264,21 @@ describe('the filter', () => {
     expect(toggled(toggled([], 'a'), 'b')).toEqual(['a', 'b'])
     expect(toggled(['a', 'b'], 'a')).toEqual(['b'])
   })
+})
+
+test('a zone is drawn as it is and named once, in its middle, however many parts it has', () => {
+  const box = (lon: number) => [
+    [lon, 41],
+    [lon + 1, 41],
+    [lon + 1, 42],
+    [lon, 41],
+  ]
+  const geometry = { type: 'MultiPolygon' as const, coordinates: [[box(1)], [box(3)]] }
+  const zone = { type: 'Feature' as const, properties: { market: 'lleo', name: 'Lleó' }, geometry }
+  expect(zoneFeatures([zone]).features).toEqual([
+    zone,
+    { type: 'Feature', properties: { name: 'Lleó' }, geometry: { type: 'Point', coordinates: [2.5, 41.5] } },
+  ])
 })
 
 describe('what the panel adds to a style', () => {

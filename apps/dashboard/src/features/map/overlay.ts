@@ -13,12 +13,16 @@ export interface OverlayColors {
   readonly surface: string
 }
 
+/** Polygons, of one part or many. */
+const AREA = ['in', ['geometry-type'], ['literal', ['Polygon', 'MultiPolygon']]]
+
 export const EMPTY = { type: 'FeatureCollection' as const, features: [] }
 
 /** Named so that no customer's style has the same. Vans themselves are no source: one instanced layer draws them (van-layer.ts). */
 export function overlaySources(): Record<string, SourceSpecification> {
   const data = (more: object = {}): SourceSpecification => ({ type: 'geojson', data: EMPTY, ...more }) as SourceSpecification
   return {
+    'km0-zones': data(),
     'km0-trails': data({ tolerance: 0.6 }),
     'km0-backlog': data(),
     'km0-trail': data({ lineMetrics: true }),
@@ -32,6 +36,23 @@ export function overlaySources(): Record<string, SourceSpecification> {
 export function lineLayers(colors: OverlayColors, scale: number): LayerSpecification[] {
   const round = { 'line-cap': 'round', 'line-join': 'round' }
   return [
+    { id: 'km0-zones', type: 'fill', source: 'km0-zones', filter: AREA, paint: { 'fill-color': colors.accent, 'fill-opacity': 0.07 } },
+    {
+      id: 'km0-zone-borders',
+      type: 'line',
+      source: 'km0-zones',
+      filter: AREA,
+      layout: { 'line-join': 'round' },
+      paint: { 'line-color': colors.accent, 'line-width': 1.4, 'line-opacity': 0.75, 'line-dasharray': [5, 2] },
+    },
+    {
+      id: 'km0-zone-names',
+      type: 'symbol',
+      source: 'km0-zones',
+      filter: ['==', ['geometry-type'], 'Point'],
+      layout: { 'text-field': ['get', 'name'], 'text-font': [FONT.bold], 'text-size': 12 * scale, 'text-max-width': 8 },
+      paint: { 'text-color': colors.accent, 'text-halo-color': colors.halo, 'text-halo-width': 1.6 },
+    },
     {
       id: 'km0-trails',
       type: 'line',

@@ -30,7 +30,7 @@ export function MutedLine(props: {
       </summary>
       <ul>
         {mutes.map((mute) => (
-          <Mute key={mute.id} mute={mute} fleet={props.fleet} nowMs={props.nowMs} />
+          <MuteItem key={mute.id} mute={mute} fleet={props.fleet} nowMs={props.nowMs} />
         ))}
       </ul>
       {muted.length > 0 && (
@@ -49,7 +49,8 @@ export function MutedLine(props: {
   )
 }
 
-function Mute({ mute, fleet, nowMs }: { readonly mute: MuteView; readonly fleet: readonly Van[]; readonly nowMs: number }) {
+/** A mute in force: of whom, until when, by whom and why; whoever may lifts it. */
+export function MuteItem({ mute, fleet, nowMs }: { readonly mute: MuteView; readonly fleet: readonly Van[]; readonly nowMs: number }) {
   const t = useTranslations('mute')
   const format = useTimes()
   const may = useMay('dispatcher')

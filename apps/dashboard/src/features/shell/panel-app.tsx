@@ -12,6 +12,7 @@ import type { OwnMap } from '../map/own-map.ts'
 import { NoSignalCard } from '../no-signal/no-signal-card.tsx'
 import { prepareNoSignal } from '../no-signal/prepare-no-signal.ts'
 import { prepareOutages } from '../no-signal/prepare-outages.ts'
+import { VanMute } from '../no-signal/van-mute.tsx'
 import { useOperator } from '../operator/use-operator.ts'
 import { VanSearch } from '../search/van-search.tsx'
 import { PanelToasts } from '../stock/panel-toasts.tsx'
@@ -117,6 +118,7 @@ export function PanelApp(props: PanelAppProps) {
                 onShow={state.refocus}
                 followed={place.follow}
                 onFollow={(follow) => go({ follow })}
+                actions={selected !== null && <VanMute van={selected} nowMs={nowMs} />}
               />
             )}
           </div>

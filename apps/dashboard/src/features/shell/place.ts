@@ -4,8 +4,8 @@ import type { VanState } from '../van/prepare-fleet.ts'
 export const VIEWS = ['map', 'no-signal', 'distances'] as const
 export type View = (typeof VIEWS)[number]
 
-/** `trails`: the last 15 minutes of every van; `points`: each point of the selected van; `singles`: no vans as a number. */
-export const MAP_LAYERS = ['trails', 'points', 'singles'] as const
+/** `trails`: the last 15 minutes of every van; `points`: each point of the selected van; `zones`: of the markets; `singles`: no vans as a number. */
+export const MAP_LAYERS = ['trails', 'points', 'zones', 'singles'] as const
 export type MapLayer = (typeof MAP_LAYERS)[number]
 
 /** States that can be left out of the map. */

@@ -1,7 +1,7 @@
 'use client'
 
 import { useTranslations } from 'next-intl'
-import { useEffect } from 'react'
+import { type ReactNode, useEffect } from 'react'
 import type { DistanceRow } from '../distances/prepare-distances.ts'
 import { Sparkline } from '../distances/sparkline.tsx'
 import { clockDuration, shortAge } from '../feed/durations.ts'
@@ -27,6 +27,8 @@ export interface VanCardProps {
   /** The map keeps it in its middle. */
   readonly followed: boolean
   readonly onFollow: (followed: boolean) => void
+  /** What else can be done with the van; other features bring it. */
+  readonly actions?: ReactNode
 }
 
 /** What is known of the selected van. */
@@ -71,6 +73,7 @@ export function VanCard(props: VanCardProps) {
           <a href={`/furgoneta?${new URLSearchParams({ van: van.van })}`}>{t('vanPage.open')}</a>
         </p>
       )}
+      {van !== null && props.actions !== undefined && <div className={styles.actions}>{props.actions}</div>}
     </section>
   )
 }

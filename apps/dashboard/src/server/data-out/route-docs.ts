@@ -57,6 +57,7 @@ export const ROUTE_DOCS: Readonly<Record<string, RouteDoc>> = {
   'POST /api/acknowledgements': { summary: 'Acknowledge the silence of a van', body: acknowledgementBody, status: 201 },
   'GET /api/register': { summary: 'Vans, depots, markets and shifts' },
   'GET /api/register.csv': { summary: 'The register as its import takes it', query: { 'kind!': 'which table' }, answer: 'csv' },
+  'GET /api/zones.geojson': { summary: 'Zones of the markets', answer: 'geojson' },
   'POST /api/register/preview': { summary: 'What importing a file would do', body: importBody },
   'POST /api/register/import': { summary: 'Import a file: all of its lines, or none', body: importBody },
   'POST /api/register/van': { summary: 'Put one van into the register', body: vanBody },

@@ -172,6 +172,15 @@ describe('the register over REST', () => {
     expect(store.vans).toEqual([])
   })
 
+  it('gives the zones of the markets as GeoJSON, those without one left out', async () => {
+    const response = await fetch(`${url}/api/zones.geojson`)
+    expect(response.headers.get('content-type')).toMatch(/^application\/geo\+json/)
+    expect(await response.json()).toEqual({
+      ...{ type: 'FeatureCollection', nowMs: NOW },
+      features: [{ type: 'Feature', properties: { market: 'lleo', name: 'Lleó' }, geometry: square.zone }],
+    })
+  })
+
   it('is changed by administrators only, and a bad file is told line by line', async () => {
     for (const [path, body] of [
       ['/api/register/van', van],

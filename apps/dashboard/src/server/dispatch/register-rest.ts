@@ -7,6 +7,7 @@ import {
   REGISTER_KINDS,
   type RegisteredVan,
   type RegisterView,
+  type ZonesView,
 } from '@km0/contracts'
 import { type Dispatch, RegisterImportError, registerCsv } from '@km0/serving'
 import { z } from 'zod'
@@ -71,6 +72,20 @@ export function registerRoutes({ store, nowMs, onStored }: RegisterRestOptions):
             'cache-control': 'no-store',
           })
           response.end(csv)
+        },
+      },
+    ],
+    [
+      '/api/zones.geojson',
+      {
+        GET: async (request, response) => {
+          const { markets } = await store.readRegister(sessionOf(request).scope)
+          const features = markets.flatMap(({ id, name, zone }) =>
+            zone === null ? [] : [{ type: 'Feature' as const, properties: { market: id, name }, geometry: zone }],
+          )
+          const view: ZonesView = { type: 'FeatureCollection', nowMs: nowMs(), features }
+          response.writeHead(200, { 'content-type': 'application/geo+json; charset=utf-8', 'cache-control': 'no-store' })
+          response.end(JSON.stringify(view))
         },
       },
     ],

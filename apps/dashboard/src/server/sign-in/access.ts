@@ -47,6 +47,7 @@ export const ACCESS: Readonly<Record<string, Access>> = {
 
   'GET /api/register': scoped('any'),
   'GET /api/register.csv': scoped('any'),
+  'GET /api/zones.geojson': scoped('any'),
   'POST /api/register/preview': { ...all('administrator'), looks: true },
   'POST /api/register/import': all('administrator'),
   'POST /api/register/van': all('administrator'),

@@ -34,6 +34,7 @@ const CALLS: Readonly<Record<string, { readonly query?: string; readonly body?: 
   'POST /api/acknowledgements': { body: { van: OTHER, sinceMs: NOW, note: '' } },
   'GET /api/register': {},
   'GET /api/register.csv': { query: '?kind=vans' },
+  'GET /api/zones.geojson': {},
   'POST /api/mutes': { body: { kind: 'van', subject: OTHER, untilMs: null, note: '' } },
   'POST /api/mutes/lift': { body: { id: 1 } },
   'GET /api/handover': { query: `?since=${NOW - 3_600_000}` },
