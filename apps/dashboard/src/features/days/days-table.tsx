@@ -1,6 +1,7 @@
 import type { DaysView } from '@km0/contracts/days-panel'
 import { madridDate } from '@km0/contracts/madrid'
 import { useTranslations } from 'next-intl'
+import { useLayoutEffect, useRef } from 'react'
 import { useTimes } from '../feed/use-times.ts'
 import card from '../shell/card.module.css'
 import styles from './days.module.css'
@@ -25,8 +26,15 @@ export function DaysTable(props: {
   const { view, table } = props
   const km = (mm: number | null) => (mm === null ? '–' : format.number(mm / MM_PER_KM, KM))
   const head = { sorting: props.sorting, onSorting: props.onSorting }
+  const scroll = useRef<HTMLDivElement>(null)
+  const newest = view.days.at(-1)?.startMs
+  // biome-ignore lint/correctness/useExhaustiveDependencies: a phone begins with the newest day; whoever has moved the table is left there
+  useLayoutEffect(() => {
+    const { current } = scroll
+    if (current !== null) current.scrollLeft = current.scrollWidth
+  }, [newest])
   return (
-    <div className={`${card.scroll} ${styles.scroll}`}>
+    <div className={`${card.scroll} ${styles.scroll}`} ref={scroll}>
       <table className={styles.days}>
         <caption className="visually-hidden">{t('caption')}</caption>
         <thead>

@@ -33,7 +33,7 @@ export function OpenSilences(props: {
               <div>
                 <a href={`/?van=${encodeURIComponent(row.key)}`}>{row.van.name}</a> {row.van.place ?? t('noSignal.nowhere')},{' '}
                 {t('handOver.sinceTime', { time: clock(row.lastMs) })}
-                {row.van.depotName !== null && <small> {row.van.depotName}</small>}
+                {row.van.depotName !== null && <small> · {row.van.depotName}</small>}
                 {row.correction !== null && <CorrectionWords correction={row.correction} />}
                 {row.acknowledgement === null ? (
                   <p className={styles.nobody}>{t('handOver.nobody')}</p>

@@ -48,10 +48,12 @@ export function OperationsApp(props: { readonly brand: ReactNode; readonly theme
                 </p>
               )}
             </section>
-            <ServicesCard services={view.services} nowMs={polled.nowMs} />
-            <PartitionsCard partitions={view.partitions} platformNowMs={view.platformNowMs} />
-            <LatenessCard lateness={view.lateness} platformNowMs={view.platformNowMs} />
             <div className={styles.column}>
+              <ServicesCard services={view.services} nowMs={polled.nowMs} />
+              <LatenessCard lateness={view.lateness} platformNowMs={view.platformNowMs} />
+            </div>
+            <div className={styles.column}>
+              <PartitionsCard partitions={view.partitions} platformNowMs={view.platformNowMs} />
               <RefusedCard refused={view.refused} />
               <LedgerCard ledger={view.ledger} nowMs={polled.nowMs} />
             </div>

@@ -26,7 +26,7 @@ export interface EpisodesCardProps {
 
 export function EpisodesCard(props: EpisodesCardProps) {
   const t = useTranslations()
-  const { open, ended } = props.lists
+  const { open, ended, low } = props.lists
   const { rows, handlers } = useHeldRows(open, props.version)
   const [acknowledging, setAcknowledging] = useState<EpisodeRow | null>(null)
   const { status } = props
@@ -53,7 +53,10 @@ export function EpisodesCard(props: EpisodesCardProps) {
       {status === 'error' && <EmptyState kind="error" title={t('error.title')} hint={t('error.hint')} />}
       {status !== 'loading' && status !== 'error' && (
         <div className={card.scroll}>
-          {rows.length === 0 && <EmptyState kind="ok" title={t('stock.noneTitle')} hint={t('stock.none')} />}
+          {rows.length === 0 && low.length === 0 && <EmptyState kind="ok" title={t('stock.noneTitle')} hint={t('stock.none')} />}
+          {rows.length === 0 && low.length > 0 && (
+            <EmptyState kind="waiting" title={t('stock.notYetTitle')} hint={t('stock.notYet', { count: low.length })} />
+          )}
           <ul className={styles.rows} aria-labelledby="episodes-title" data-list="episodes" {...handlers}>
             {rows.map(({ row, gone }) => (
               <EpisodeRowView key={row.key} row={row} gone={gone} onAcknowledge={setAcknowledging} />

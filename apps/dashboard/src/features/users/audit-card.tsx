@@ -30,6 +30,8 @@ export function AuditCard() {
     const given = new FormData(event.currentTarget)
     setAsked({ actor: String(given.get('actor') ?? '').trim(), action: String(given.get('action') ?? ''), before: null })
   }
+  /** What the list itself says is in words of ours; the rest is what somebody has given. */
+  const detailText = (detail: string) => (t.has(`users.detailOf.${detail}`) ? t(`users.detailOf.${detail}`) : detail)
   const actionText = (action: string) => (t.has(`users.action.${action}`) ? t(`users.action.${action}`) : action)
   return (
     <section className={card.card} aria-labelledby="audit-title">
@@ -90,7 +92,7 @@ export function AuditCard() {
                   <td>{date(entry.atMs)}</td>
                   <td>{entry.actorName ?? t('users.anybody')}</td>
                   <td>{actionText(entry.action)}</td>
-                  <td className={styles.detail}>{entry.detail}</td>
+                  <td className={styles.detail}>{detailText(entry.detail)}</td>
                   <td>{entry.address}</td>
                 </tr>
               ))}
