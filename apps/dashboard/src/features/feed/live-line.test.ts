@@ -1,10 +1,20 @@
 import { EventEmitter } from 'node:events'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
-import { ANSWER_WITHIN_MS, type Connection, FAILED_AFTER_MS, followLine, type LineSocket, QUIET_AFTER_MS } from './live-line.ts'
+import {
+  ANSWER_WITHIN_MS,
+  type Connection,
+  FAILED_AFTER_MS,
+  followLine,
+  HANGS_AFTER_MS,
+  type LineSocket,
+  QUIET_AFTER_MS,
+  SEEK_EVERY_MS,
+} from './live-line.ts'
 
 /** A line to a server whose deltas are numbers; a model is the list of those that it holds. */
 class ToldSocket extends EventEmitter implements LineSocket {
   readonly asked: string[] = []
+  active = true
   override emit(event: string, ...given: unknown[]): boolean {
     if (event !== 'resync') return super.emit(event, ...given)
     this.asked.push('resync')
@@ -26,7 +36,12 @@ class ToldPage extends EventEmitter {
   }
 }
 
-function open(more: { readonly speaksAlways?: boolean } = {}) {
+interface More {
+  readonly speaksAlways?: boolean
+  readonly getsThrough?: () => Promise<boolean>
+}
+
+function open(more: More = {}) {
   const socket = new ToldSocket()
   const page = new ToldPage()
   const seen: (readonly [readonly number[] | null, Connection])[] = []
@@ -36,11 +51,12 @@ function open(more: { readonly speaksAlways?: boolean } = {}) {
     modelOf: (wire) => wire as number[],
     apply: (model, wire) => ((model.at(-1) ?? 0) + 1 === wire ? [...model, wire as number] : null),
     onChange: (model, connection) => seen.push([model, connection]),
+    getsThrough: async () => false,
     ...more,
   })
   return { socket, page, seen, close }
 }
-const connected = (more?: { readonly speaksAlways?: boolean }) => {
+const connected = (more?: More) => {
   const line = open(more)
   line.socket.emit('connect')
   line.socket.emit('snapshot', [1])
@@ -129,6 +145,52 @@ describe('a line', () => {
     close()
   })
 
+  test('a try that hangs is given up as soon as another one would get through', async () => {
+    let isMended = false
+    let probes = 0
+    const { socket, close } = connected({
+      getsThrough: async () => {
+        probes += 1
+        return isMended
+      },
+    })
+    socket.emit('disconnect', 'transport close')
+    await vi.advanceTimersByTimeAsync(30_000)
+    expect(socket.asked).toEqual([])
+    expect(probes).toBeGreaterThan(10)
+    isMended = true
+    await vi.advanceTimersByTimeAsync(SEEK_EVERY_MS)
+    expect(socket.asked).toEqual(['disconnect', 'connect'])
+    // The new try is given its time.
+    await vi.advanceTimersByTimeAsync(HANGS_AFTER_MS - 1)
+    expect(socket.asked).toEqual(['disconnect', 'connect'])
+    const asked = probes
+    socket.emit('connect')
+    await vi.advanceTimersByTimeAsync(1_000)
+    expect(probes).toBe(asked)
+    close()
+  })
+
+  test('nothing is tried beside a server that refuses at once, nor for somebody who must sign in first', async () => {
+    let probes = 0
+    const { socket, close } = connected({
+      getsThrough: async () => {
+        probes += 1
+        return true
+      },
+    })
+    socket.emit('disconnect', 'transport close')
+    for (let tries = 0; tries < 20; tries += 1) {
+      socket.emit('connect_error', new Error('refused'))
+      await vi.advanceTimersByTimeAsync(HANGS_AFTER_MS - 1)
+    }
+    socket.active = false
+    await vi.advanceTimersByTimeAsync(60_000)
+    expect(probes).toBe(0)
+    expect(socket.asked).toEqual([])
+    close()
+  })
+
   test('a server that still reads its store, and one that may fall silent, are left alone', () => {
     const waiting = open()
     waiting.socket.emit('connect')
@@ -150,16 +212,18 @@ describe('a line', () => {
     close()
   })
 
-  test('a thousand visits leave no listener and no timer', () => {
+  test('a thousand visits leave no listener and no timer (D03)', () => {
     const page = new ToldPage()
     for (let visit = 0; visit < 1_000; visit += 1) {
+      const socket = new ToldSocket()
       const close = followLine<number>({
-        socket: new ToldSocket(),
+        socket,
         pages: [page],
         modelOf: () => 0,
         apply: () => 0,
         onChange: () => undefined,
       })
+      if (visit % 2 === 0) socket.emit('disconnect', 'transport close')
       close()
     }
     expect(page.eventNames()).toEqual([])

@@ -1,5 +1,6 @@
 import { io, type ManagerOptions, type Socket, type SocketOptions } from 'socket.io-client'
 import { keepSignedIn } from '../sign-in/keep-signed-in.ts'
+import { getsThrough } from './line-probe.ts'
 
 /** `connecting`: not yet; `failed`: not yet, and it has been tried for a while; `lost`: was there. */
 export type Connection = 'connecting' | 'failed' | 'connected' | 'lost'
@@ -11,6 +12,10 @@ export const ANSWER_WITHIN_MS = 1_000
 /** A first connection that takes longer is worth a word. */
 export const FAILED_AFTER_MS = 6_000
 const WATCH_EVERY_MS = 1_000
+/** A try that has come to nothing for so long may have been begun over a line that was dead, and would be waited for long after it is mended: */
+export const HANGS_AFTER_MS = 1_000
+/** then a second one is tried beside it, as often as this. */
+export const SEEK_EVERY_MS = 500
 
 /** What to call: back within a second and a half of a server that answers again. */
 export const LINE_OPTIONS = {
@@ -27,6 +32,8 @@ export interface LineSocket {
   emit(event: 'resync'): unknown
   connect(): unknown
   disconnect(): unknown
+  /** Does it try by itself? Not when its page has hung up. */
+  readonly active?: boolean
 }
 
 /** The part of the page that a line needs: when it is looked at again, or has a network again. */
@@ -45,6 +52,8 @@ export interface LineOptions<Model> {
   /** False for a server that falls silent by itself when it has nothing to tell from: then only who comes back to the page looks. */
   readonly speaksAlways?: boolean
   readonly pages?: readonly LinePage[]
+  /** Does a connection that is begun now reach the server? */
+  readonly getsThrough?: () => Promise<boolean>
   readonly nowMs?: () => number
 }
 
@@ -64,6 +73,8 @@ export function followLine<Model>(options: LineOptions<Model>): () => void {
   let connected = false
   let answer: ReturnType<typeof setTimeout> | undefined
   let again: ReturnType<typeof setTimeout> | undefined
+  let seeking: ReturnType<typeof setInterval> | undefined
+  let triedMs = nowMs()
   const change = (connection: Connection) => options.onChange(model, connection)
   const heard = () => {
     heardMs = nowMs()
@@ -72,8 +83,20 @@ export function followLine<Model>(options: LineOptions<Model>): () => void {
   }
   const renew = () => {
     answer = undefined
+    triedMs = nowMs()
     socket.disconnect()
     socket.connect()
+  }
+  const seek = async () => {
+    const beganMs = nowMs()
+    if (socket.active === false || beganMs - triedMs < HANGS_AFTER_MS) return
+    const isThrough = await (options.getsThrough ?? getsThrough)()
+    // Nothing is sought any more, or a newer try is under way.
+    if (isThrough && seeking !== undefined && triedMs <= beganMs) renew()
+  }
+  const stopSeeking = () => {
+    clearInterval(seeking)
+    seeking = undefined
   }
   const speaksAlways = options.speaksAlways ?? true
   const look = () => {
@@ -92,7 +115,11 @@ export function followLine<Model>(options: LineOptions<Model>): () => void {
 
   socket.on('connect', () => {
     connected = true
+    stopSeeking()
     heard()
+  })
+  socket.on('connect_error', () => {
+    triedMs = nowMs()
   })
   socket.on('snapshot', (wire) => {
     heard()
@@ -116,6 +143,8 @@ export function followLine<Model>(options: LineOptions<Model>): () => void {
     connected = false
     // The sequence may begin anew when the server comes back.
     waiting = true
+    triedMs = nowMs()
+    seeking ??= setInterval(() => void seek(), SEEK_EVERY_MS)
     // The one case in which the client would not come back by itself.
     if (reason === 'io server disconnect') again = setTimeout(() => socket.connect(), LINE_OPTIONS.reconnectionDelay)
     change(model === null ? 'connecting' : 'lost')
@@ -127,6 +156,8 @@ export function followLine<Model>(options: LineOptions<Model>): () => void {
     clearInterval(watch)
     for (const timer of [answer, again, failed]) clearTimeout(timer)
     socket.disconnect()
+    // It may have said so itself, just now.
+    stopSeeking()
   }
 }
 

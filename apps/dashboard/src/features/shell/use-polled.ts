@@ -3,6 +3,8 @@
 import { useCallback, useEffect, useRef, useState } from 'react'
 import { sessionLine } from '../sign-in/session-line.ts'
 
+/** Over a line that is dead without saying so an answer never comes, nor a word that it will not. */
+const ANSWER_WITHIN_MS = 30_000
 /** After so many intervals without an answer what is shown is called old. */
 const STALE_AFTER_INTERVALS = 3
 
@@ -55,7 +57,7 @@ export function usePolled<View extends { readonly nowMs: number }>(
     const read = async () => {
       clearTimeout(timer)
       try {
-        const response = await fetch(path, { signal: abort.signal })
+        const response = await fetch(path, { signal: AbortSignal.any([abort.signal, AbortSignal.timeout(ANSWER_WITHIN_MS)]) })
         const body = (await response.json()) as View | { readonly error: string; readonly hint: string }
         if (response.status === 401) sessionLine.refused()
         if (!response.ok) {
