@@ -81,6 +81,26 @@ describe('registers', () => {
     expect(await dispatch.importCsv('shifts', off.replace('olot,mon,,\nolot', 'olot'))).toMatchObject({ problems: [{ line: 3 }] })
   })
 
+  it('a place goes when nothing needs it any more, and its calendar before or with it', async () => {
+    await register()
+    await dispatch.importCsv('markets', `id,name,zone\nlleo,Lleó,${ZONE}\nfar,Far,\n`)
+    await dispatch.importCsv('shifts', 'depot,day,start,end\ngirona,sun,,\nolot,mon,06:00,14:00\n')
+    expect(await dispatch.clearShifts('girona')).toBe(true)
+    expect(await dispatch.clearShifts('girona')).toBe(false)
+    expect((await dispatch.readRegister(EVERYTHING)).shifts.map(({ depotId }) => depotId)).toEqual(['olot'])
+    await expect(dispatch.removePlace('depots', 'girona')).rejects.toBeInstanceOf(RegisterImportError)
+    expect(await dispatch.removePlace('markets', 'far')).toBe(true)
+    expect(await dispatch.removePlace('markets', 'far')).toBe(false)
+    await dispatch.importCsv('depots', 'id,name,lat,lon,markets\nnou,Nou,42,2,nova\n')
+    await dispatch.importCsv('markets', 'id,name\nnova,Nova\n')
+    await expect(dispatch.removePlace('markets', 'nova')).rejects.toMatchObject({
+      problems: [{ problem: expect.stringContaining('nou serve') }],
+    })
+    await dispatch.importCsv('shifts', 'depot,day,start,end\nnou,sun,,\n')
+    expect(await dispatch.removePlace('depots', 'nou')).toBe(true)
+    expect((await dispatch.readRegister(EVERYTHING)).shifts.map(({ depotId }) => depotId)).toEqual(['olot'])
+  })
+
   it('go out as the file that comes in, by scope', async () => {
     await register()
     await dispatch.importCsv('markets', `id,name,zone\nlleo,Lleó,${ZONE}\nfar,Far,\n`)

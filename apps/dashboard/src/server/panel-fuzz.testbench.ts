@@ -60,6 +60,14 @@ export const dispatch: DispatchOptions['store'] = {
   tryImport: async () => ({ problems: [] }),
   importCsv: async () => ({ problems: [] }),
   putVan: async ({ van, name, plate, depotId }) => storable(van, name, plate ?? '', depotId ?? ''),
+  clearShifts: async (depotId) => {
+    storable(depotId)
+    return true
+  },
+  removePlace: async (_kind, id) => {
+    storable(id)
+    return true
+  },
   mute: async (_scope, { subject, note }) => {
     storable(subject, note)
     return 1

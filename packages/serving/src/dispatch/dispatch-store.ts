@@ -21,6 +21,7 @@ import { putVans } from '../register.ts'
 import { readEpisodes } from './episodes.ts'
 import { readHandOver } from './hand-over.ts'
 import { type MuteCommand, mute, readMutes, unmute } from './mutes.ts'
+import { clearShifts, removePlace } from './register-edit.ts'
 import { importCsv, readMarkets, readShifts, readStoredRegister } from './register-store.ts'
 import { readTravelTotals } from './travel-totals.ts'
 import { computeUsual, readUsual } from './usual.ts'
@@ -84,6 +85,16 @@ export class Dispatch {
   /** Puts one van into the register. Throws RegisterImportError when its depot is not registered. */
   async putVan(van: RegisteredVan): Promise<void> {
     await this.#pool.transaction('begin', (client) => putVans(client, [{ line: 1, row: van }]))
+  }
+
+  /** Takes a depot's calendar away. */
+  clearShifts(depotId: string): Promise<boolean> {
+    return clearShifts(this.#pool, depotId)
+  }
+
+  /** False when there is none. Throws RegisterImportError while it is in use. */
+  removePlace(kind: 'depots' | 'markets', id: string): Promise<boolean> {
+    return removePlace(this.#pool, kind, id)
   }
 
   mute(scope: Scope, command: MuteCommand): Promise<number | null> {

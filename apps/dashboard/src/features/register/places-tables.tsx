@@ -1,11 +1,19 @@
-import type { RegisterView } from '@km0/contracts/dispatch'
+import type { Market, RegisterView } from '@km0/contracts/dispatch'
+import type { Depot } from '@km0/contracts/panel'
 import { useTranslations } from 'next-intl'
 import { EmptyState } from '../shell/list-state.tsx'
 import { ScrollRegion } from '../shell/scroll-region.tsx'
 import { prepareDepotRows, prepareMarketRows } from './prepare-register.ts'
 import styles from './register.module.css'
 
-export function DepotsTable({ view }: { readonly view: RegisterView }) {
+interface TableProps<Thing> {
+  readonly view: RegisterView
+  /** null: whoever looks may not change it. */
+  readonly onEdit: ((thing: Thing) => void) | null
+}
+
+export function DepotsTable(props: TableProps<Depot>) {
+  const { view } = props
   const t = useTranslations('register')
   const rows = prepareDepotRows(view)
   if (rows.length === 0) return <EmptyState kind="waiting" title={t('noDepots')} hint={t('noRowsHint')} />
@@ -22,6 +30,11 @@ export function DepotsTable({ view }: { readonly view: RegisterView }) {
             <th scope="col" className={styles.number}>
               {t('parts.vans')}
             </th>
+            {props.onEdit !== null && (
+              <th scope="col">
+                <span className="visually-hidden">{t('edit')}</span>
+              </th>
+            )}
           </tr>
         </thead>
         <tbody>
@@ -35,6 +48,13 @@ export function DepotsTable({ view }: { readonly view: RegisterView }) {
               <td className={styles.wide}>{marketNames.length === 0 ? '–' : marketNames.join(', ')}</td>
               <td>{depot.shiftStart === null || depot.shiftEnd === null ? '–' : `${depot.shiftStart}–${depot.shiftEnd}`}</td>
               <td className={styles.number}>{vans}</td>
+              {props.onEdit !== null && (
+                <td className={styles.actions}>
+                  <button type="button" aria-label={t('editVan', { van: depot.name })} onClick={() => props.onEdit?.(depot)}>
+                    {t('edit')}
+                  </button>
+                </td>
+              )}
             </tr>
           ))}
         </tbody>
@@ -43,7 +63,8 @@ export function DepotsTable({ view }: { readonly view: RegisterView }) {
   )
 }
 
-export function MarketsTable({ view }: { readonly view: RegisterView }) {
+export function MarketsTable(props: TableProps<Market>) {
+  const { view } = props
   const t = useTranslations('register')
   const rows = prepareMarketRows(view)
   if (rows.length === 0) return <EmptyState kind="waiting" title={t('noMarkets')} hint={t('noRowsHint')} />
@@ -56,6 +77,11 @@ export function MarketsTable({ view }: { readonly view: RegisterView }) {
             <th scope="col">{t('name')}</th>
             <th scope="col">{t('depotsOf')}</th>
             <th scope="col">{t('zone')}</th>
+            {props.onEdit !== null && (
+              <th scope="col">
+                <span className="visually-hidden">{t('edit')}</span>
+              </th>
+            )}
           </tr>
         </thead>
         <tbody>
@@ -65,6 +91,13 @@ export function MarketsTable({ view }: { readonly view: RegisterView }) {
               <td>{market.name}</td>
               <td className={styles.wide}>{depotNames.length === 0 ? '–' : depotNames.join(', ')}</td>
               <td>{positions === null ? t('noZone') : t('zoneOf', { positions })}</td>
+              {props.onEdit !== null && (
+                <td className={styles.actions}>
+                  <button type="button" aria-label={t('editVan', { van: market.name })} onClick={() => props.onEdit?.(market)}>
+                    {t('edit')}
+                  </button>
+                </td>
+              )}
             </tr>
           ))}
         </tbody>

@@ -1,5 +1,7 @@
-import type { RegisterView } from '@km0/contracts'
+import { type RegisterView, WEEKDAYS } from '@km0/contracts'
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
+import { calendarFields, idOf, readHours, readPlace, readZone, shiftsOf, writeHours } from './prepare-forms.ts'
 import { partOf, prepareDepotRows, prepareMarketRows, prepareShiftRows, prepareVanRows, retiredDay } from './prepare-register.ts'
 
 /** Monday, 12:00 in Madrid. */
@@ -90,5 +92,54 @@ describe('depots, markets and shifts', () => {
 
   test('the address names one of the four', () => {
     expect([partOf('shifts'), partOf('x'), partOf(undefined), partOf(['depots'])]).toEqual(['shifts', 'vans', 'vans', 'vans'])
+  })
+})
+
+describe('forms', () => {
+  test.each([
+    ['', []],
+    ['06:30-14:00', ['06:30–14:00']],
+    [' 6.30 – 14 , 15:00—21:30', ['06:30–14:00', '15:00–21:30']],
+    ['22-6', ['22:00–06:00']],
+  ])('hours as people write them: %j', (text, expected) => {
+    expect(readHours(text)?.map((span) => writeHours([span]))).toEqual(expected)
+  })
+  test.each(['24:00-25:00', '06:30', '6-', 'matí', '06:30-14:00,,', '6:60-7'])('no hours: %j', (text) => {
+    expect(readHours(text)).toBeNull()
+  })
+
+  test('a calendar is read as it was written (property)', () => {
+    const clock = fc
+      .tuple(fc.integer({ min: 0, max: 23 }), fc.integer({ min: 0, max: 59 }))
+      .map((parts) => parts.map((n) => `${n}`.padStart(2, '0')).join(':'))
+    const spans = fc.uniqueArray(fc.record({ start: clock, end: clock }), { maxLength: 3, selector: ({ start }) => start })
+    const days = fc.uniqueArray(fc.constantFrom(...WEEKDAYS), { maxLength: 7 })
+    fc.assert(
+      fc.property(fc.array(spans, { minLength: 9, maxLength: 9 }), days, (hours, worked) => {
+        const week = WEEKDAYS.filter((day) => worked.includes(day)).flatMap((day, n) =>
+          (hours[n] ?? []).map((span) => ({ depotId: 'g', day, ...span })),
+        )
+        const off = { depotId: 'g', day: '2026-12-25', start: null, end: null }
+        const dated = (hours[8] ?? []).map((span) => ({ depotId: 'g', day: '2026-12-26', ...span }))
+        const shifts = [...week, off, ...dated]
+        const view = { shifts: [...shifts, { ...off, depotId: 'other' }] } as unknown as RegisterView
+        expect(shiftsOf(calendarFields(view, 'g'))).toEqual(shifts.map(({ depotId: _, ...shift }) => shift))
+      }),
+    )
+  })
+
+  test('say what is wrong with a date, a place, a zone', () => {
+    const week = {}
+    expect(shiftsOf({ week, dates: [{ date: '', hours: '' }] })).toEqual([])
+    expect(shiftsOf({ week, dates: [{ date: '', hours: '6-14' }] })).toEqual({ problem: 'date', what: '6-14' })
+    const twice = { date: '2026-12-25', hours: '' }
+    expect(shiftsOf({ week, dates: [twice, twice] })).toEqual({ problem: 'date', what: '2026-12-25' })
+    expect(readPlace('41.98311, 2.82493')).toEqual({ lat: 41.98311, lon: 2.82493 })
+    expect(readPlace('(-41.9 -2)')).toEqual({ lat: -41.9, lon: -2 })
+    for (const wrong of ['41,98, 2,8', '91, 2', '41', '', 'Girona']) expect(readPlace(wrong)).toBeNull()
+    expect(readZone(' ')).toEqual({ zone: null })
+    expect(readZone('{"type":"Polygon"}')).toEqual({ zone: { type: 'Polygon' } })
+    for (const wrong of ['{', '[]', '3', 'null']) expect(readZone(wrong)).toMatchObject({ problem: 'zone' })
+    expect(idOf(' Sant Feliu de Guíxols (nord) ')).toBe('sant-feliu-de-guixols-nord')
   })
 })

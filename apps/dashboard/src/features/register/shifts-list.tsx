@@ -1,4 +1,5 @@
 import { type RegisterView, WEEKDAYS } from '@km0/contracts/dispatch'
+import type { Depot as DepotRow } from '@km0/contracts/panel'
 import { useTranslations } from 'next-intl'
 import { DAY_AND_CLOCK } from '../feed/time-formats.ts'
 import { useTimes } from '../feed/use-times.ts'
@@ -8,7 +9,13 @@ import { prepareShiftRows, type ShiftRow } from './prepare-register.ts'
 import styles from './register.module.css'
 
 /** The week of each depot, its exceptions to come, and what that means now. */
-export function ShiftsList({ view, nowMs }: { readonly view: RegisterView; readonly nowMs: number }) {
+export function ShiftsList(props: {
+  readonly view: RegisterView
+  readonly nowMs: number
+  /** null: whoever looks may not change it. */
+  readonly onEdit: ((depot: DepotRow) => void) | null
+}) {
+  const { view, nowMs } = props
   const t = useTranslations('register')
   const rows = prepareShiftRows(view, nowMs)
   if (rows.length === 0) return <EmptyState kind="waiting" title={t('noDepots')} hint={t('noRowsHint')} />
@@ -24,11 +31,16 @@ export function ShiftsList({ view, nowMs }: { readonly view: RegisterView; reado
               </th>
             ))}
             <th scope="col">{t('exceptions')}</th>
+            {props.onEdit !== null && (
+              <th scope="col">
+                <span className="visually-hidden">{t('edit')}</span>
+              </th>
+            )}
           </tr>
         </thead>
         <tbody>
           {rows.map((row) => (
-            <Depot key={row.depot.id} row={row} />
+            <Depot key={row.depot.id} row={row} onEdit={props.onEdit} />
           ))}
         </tbody>
       </table>
@@ -37,7 +49,7 @@ export function ShiftsList({ view, nowMs }: { readonly view: RegisterView; reado
   )
 }
 
-function Depot({ row }: { readonly row: ShiftRow }) {
+function Depot({ row, onEdit }: { readonly row: ShiftRow; readonly onEdit: ((depot: DepotRow) => void) | null }) {
   const t = useTranslations('register')
   const format = useTimes()
   const { depot, week, exceptions, now } = row
@@ -67,6 +79,13 @@ function Depot({ row }: { readonly row: ShiftRow }) {
           </div>
         ))}
       </td>
+      {onEdit !== null && (
+        <td className={styles.actions}>
+          <button type="button" aria-label={t('editVan', { van: depot.name })} onClick={() => onEdit(depot)}>
+            {t('edit')}
+          </button>
+        </td>
+      )}
     </tr>
   )
 }

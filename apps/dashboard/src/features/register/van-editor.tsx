@@ -7,9 +7,17 @@ import { postJson } from '../operator/post-json.ts'
 import { retiredDay, type VanRow } from './prepare-register.ts'
 import styles from './register.module.css'
 
+/** A van that is not registered yet, as a row to fill in. `heard`: the name that it sends, where it was heard. */
+export const newVanRow = (heard: string): VanRow => ({
+  van: { van: heard, name: '', plate: null, depotId: null, inServiceFromMs: null, inServiceToMs: null },
+  ...{ depotName: null, service: 'in', from: '', to: '' },
+})
+
 /** A row whose cells are fields. Enter stores, Escape leaves it as it was. */
 export function VanEditor(props: {
   readonly row: VanRow
+  /** It is not registered yet: its name is a field too. */
+  readonly isNew?: boolean
   readonly depots: readonly Depot[]
   readonly nowMs: number
   readonly onDone: (stored: boolean) => void
@@ -28,12 +36,13 @@ export function VanEditor(props: {
     if (sending) return
     const value = (name: string) =>
       fields.current?.querySelector<HTMLInputElement | HTMLSelectElement>(`[name="${name}"]`)?.value.trim() ?? ''
+    const name = props.isNew === true ? value('van') : van.van
     const orNull = (text: string) => (text === '' ? null : text)
     setSending(true)
     setFailure(null)
     const answer = await postJson<RegisteredVan>('/api/register/van', {
-      van: van.van,
-      name: value('name') === '' ? van.van : value('name'),
+      van: name,
+      name: value('name') === '' ? name : value('name'),
       plate: orNull(value('plate')),
       depotId: orNull(value('depot')),
       inServiceFrom: orNull(value('from')),
@@ -47,12 +56,32 @@ export function VanEditor(props: {
     if (event.key === 'Escape') onDone(false)
     if (event.key === 'Enter' && event.target instanceof HTMLInputElement) void store()
   }
-  const label = (what: string) => t('fieldOf', { what, van: van.name })
+  const label = (what: string) => t('fieldOf', { what, van: props.isNew === true ? t('newVan') : van.name })
   return (
     <tr ref={fields} className={styles.editor} data-editing={van.van} onKeyDown={onKeyDown}>
-      <th scope="row">{van.van}</th>
+      <th scope="row">
+        {props.isNew === true ? (
+          <input
+            ref={first}
+            name="van"
+            aria-label={t('vanField')}
+            placeholder="furgoneta-141"
+            defaultValue={van.van}
+            maxLength={64}
+            size={14}
+          />
+        ) : (
+          van.van
+        )}
+      </th>
       <td>
-        <input ref={first} name="name" aria-label={label(t('name'))} defaultValue={van.name} maxLength={100} />
+        <input
+          ref={props.isNew === true ? undefined : first}
+          name="name"
+          aria-label={label(t('name'))}
+          defaultValue={van.name}
+          maxLength={100}
+        />
       </td>
       <td>
         <input name="plate" aria-label={label(t('plate'))} defaultValue={van.plate ?? ''} maxLength={20} size={10} />
@@ -88,7 +117,7 @@ export function VanEditor(props: {
         <button type="button" className={styles.store} disabled={sending} onClick={() => void store()}>
           {t('store')}
         </button>
-        {row.service === 'retired' ? (
+        {props.isNew === true ? null : row.service === 'retired' ? (
           <button type="button" disabled={sending} onClick={() => void store({ inServiceTo: '' })}>
             {t('bringBack')}
           </button>

@@ -7,13 +7,16 @@ import { EmptyState } from '../shell/list-state.tsx'
 import { ScrollRegion } from '../shell/scroll-region.tsx'
 import { prepareVanRows, VANS_SHOWN, type VanRow } from './prepare-register.ts'
 import styles from './register.module.css'
-import { VanEditor } from './van-editor.tsx'
+import { newVanRow, VanEditor } from './van-editor.tsx'
 
 export function VansTable(props: {
   readonly view: RegisterView
   readonly search: string
   readonly nowMs: number
   readonly onStored: () => void
+  /** A row for one that is not registered yet; '' or the name that it sends. */
+  readonly adding: string | null
+  readonly onAdded: () => void
 }) {
   const t = useTranslations('register')
   const { view, search } = props
@@ -22,7 +25,8 @@ export function VansTable(props: {
   const rows = useMemo(() => prepareVanRows(view, search, minuteMs), [view, search, minuteMs])
   const [editing, setEditing] = useState<string | null>(null)
   const [saved, setSaved] = useState<string | null>(null)
-  if (rows.length === 0) return <EmptyState kind="waiting" title={t(search === '' ? 'noVans' : 'noMatch')} hint={t('noVansHint')} />
+  if (rows.length === 0 && props.adding === null)
+    return <EmptyState kind="waiting" title={t(search === '' ? 'noVans' : 'noMatch')} hint={t('noVansHint')} />
   return (
     <ScrollRegion className={styles.scroll} labelledBy="register-title">
       <table className={styles.table} aria-labelledby="register-title">
@@ -40,6 +44,19 @@ export function VansTable(props: {
           </tr>
         </thead>
         <tbody>
+          {props.adding !== null && (
+            <VanEditor
+              key={`new ${props.adding}`}
+              row={newVanRow(props.adding)}
+              isNew
+              depots={view.depots}
+              nowMs={props.nowMs}
+              onDone={(stored) => {
+                props.onAdded()
+                if (stored) props.onStored()
+              }}
+            />
+          )}
           {rows.slice(0, VANS_SHOWN).map((row) =>
             editing === row.van.van ? (
               <VanEditor

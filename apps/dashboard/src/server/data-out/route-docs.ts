@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { cancelBody as cancelBackfill, previewBody, publishBody, rollBackBody, runBody } from '../backfills/backfills-rest.ts'
 import { liftBody, muteBody } from '../dispatch/dispatch-rest.ts'
+import { depotBody, marketBody, removeBody, shiftsBody } from '../dispatch/register-forms-rest.ts'
 import { importBody, vanBody } from '../dispatch/register-rest.ts'
 import { askBody, cancelBody as cancelLedger } from '../ledger/ledger-rest.ts'
 import { acknowledgementBody } from '../rest.ts'
@@ -60,7 +61,14 @@ export const ROUTE_DOCS: Readonly<Record<string, RouteDoc>> = {
   'GET /api/zones.geojson': { summary: 'Zones of the markets', answer: 'geojson' },
   'POST /api/register/preview': { summary: 'What importing a file would do', body: importBody },
   'POST /api/register/import': { summary: 'Import a file: all of its lines, or none', body: importBody },
-  'POST /api/register/van': { summary: 'Put one van into the register', body: vanBody },
+  'POST /api/register/van': { summary: 'Put one van into the register', body: vanBody, status: 201 },
+  'POST /api/register/depot': { summary: 'Put one depot into the register', body: depotBody, status: 201 },
+  'POST /api/register/market': { summary: 'Put one market into the register, with its zone', body: marketBody, status: 201 },
+  'POST /api/register/shifts': { summary: 'The whole calendar of one depot; without shifts it has none', body: shiftsBody, status: 201 },
+  'POST /api/register/remove': {
+    summary: 'Take a depot without vans, or a market that no depot serves, out of the register',
+    body: removeBody,
+  },
   'POST /api/mutes': { summary: 'Mute a van or a depot', body: muteBody, status: 201 },
   'POST /api/mutes/lift': { summary: 'Lift a mute', body: liftBody },
   'GET /api/handover': { summary: 'What changed since a time', query: { from: MS } },

@@ -3,6 +3,7 @@ import type { Dispatch } from '@km0/serving'
 import type { PanelExtension } from '../panel-server.ts'
 import type { PanelState } from '../panel-state.ts'
 import { dispatchRoutes } from './dispatch-rest.ts'
+import { registerFormsRoutes } from './register-forms-rest.ts'
 import { registerRoutes } from './register-rest.ts'
 
 /** How often the store is read: a change made elsewhere shows after this at the latest. */
@@ -18,6 +19,8 @@ export interface DispatchOptions {
     | 'tryImport'
     | 'importCsv'
     | 'putVan'
+    | 'clearShifts'
+    | 'removePlace'
     | 'mute'
     | 'unmute'
     | 'readHandOver'
@@ -36,7 +39,11 @@ export function dispatchExtension(options: DispatchOptions): PanelExtension {
   const reader = new DispatchReader(options)
   const onStored = () => reader.refresh()
   return {
-    routes: new Map([...registerRoutes({ ...options, onStored }), ...dispatchRoutes({ ...options, onStored })]),
+    routes: new Map([
+      ...registerRoutes({ ...options, onStored }),
+      ...registerFormsRoutes({ ...options, onStored }),
+      ...dispatchRoutes({ ...options, onStored }),
+    ]),
     attach: () => reader.start(),
     stop: () => reader.stop(),
   }

@@ -71,8 +71,18 @@ class Store {
   async tryImport(_kind: string, csv: string): Promise<ImportView> {
     return csv === 'bad' ? { problems: [{ line: 2, problem: 'no' }] } : { added: 1, changed: 0, same: 0 }
   }
+  readonly imported: string[] = []
   importCsv(kind: string, csv: string): Promise<ImportView> {
+    this.imported.push(csv)
     return this.tryImport(kind, csv)
+  }
+  async clearShifts(depotId: string) {
+    this.imported.push(`no calendar of ${depotId}`)
+    return true
+  }
+  async removePlace(_kind: string, id: string) {
+    if (id === 'girona') throw new RegisterImportError([{ line: 1, problem: 'a have this depot' }])
+    return id === 'olot'
   }
   async putVan(van: RegisteredVan): Promise<void> {
     if (van.depotId === 'nowhere') throw new RegisterImportError([{ line: 1, problem: 'depot "nowhere" is not registered' }])
@@ -170,6 +180,45 @@ describe('the register over REST', () => {
     const { status, body } = await post('/api/register/van', { ...van, ...over })
     expect([status, body.error]).toEqual([400, expect.stringMatching(expected)])
     expect(store.vans).toEqual([])
+  })
+
+  it.each([
+    [
+      'depot',
+      { id: 'olot', name: 'Olot', lat: 42.18, lon: 2.49, markets: ['a', 'b'], shiftStart: null, shiftEnd: null },
+      'id,name,lat,lon,markets,shift_start,shift_end\r\nolot,Olot,42.18,2.49,a;b,,\r\n',
+    ],
+    ['market', { id: 'a', name: 'A', zone: null }, 'id,name,zone\r\na,A,\r\n'],
+    [
+      'shifts',
+      { depotId: 'olot', shifts: [{ day: 'mon', start: '06:00', end: '14:00' }] },
+      'depot,day,start,end\r\nolot,mon,06:00,14:00\r\n',
+    ],
+    ['shifts', { depotId: 'olot', shifts: [] }, 'no calendar of olot'],
+  ])('a form of a %s is stored as a file of one', async (what, body, csv) => {
+    expect(await post(`/api/register/${what}`, body)).toMatchObject({ status: 201, body })
+    expect(store.imported).toEqual([csv])
+    expect((await post(`/api/register/${what}`, body, 'Pau')).status).toBe(403)
+  })
+
+  it.each([
+    ['depot', { lat: 91 }, /does not fit/],
+    ['depot', { shiftStart: '24:00' }, /does not fit/],
+    ['depot', { markets: ['a;b'] }, /does not fit/],
+  ])('a form that does not fit is refused: %s %j', async (what, over, expected) => {
+    const depot = { id: 'olot', name: 'Olot', lat: 42.18, lon: 2.49, markets: [], shiftStart: null, shiftEnd: null }
+    const { status, body } = await post(`/api/register/${what}`, { ...depot, ...over })
+    expect([status, body.error]).toEqual([400, expect.stringMatching(expected)])
+    expect(store.imported).toEqual([])
+  })
+
+  it('a place is removed, unless it is in use or there is none', async () => {
+    expect(await post('/api/register/remove', { kind: 'depots', id: 'olot' })).toMatchObject({ status: 200 })
+    expect(await post('/api/register/remove', { kind: 'depots', id: 'nowhere' })).toMatchObject({ status: 404 })
+    expect(await post('/api/register/remove', { kind: 'depots', id: 'girona' })).toMatchObject({
+      status: 400,
+      body: { error: 'girona cannot be removed', hint: 'a have this depot' },
+    })
   })
 
   it('gives the zones of the markets as GeoJSON, those without one left out', async () => {

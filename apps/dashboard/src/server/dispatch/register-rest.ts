@@ -131,7 +131,8 @@ export function registerRoutes({ store, nowMs, onStored }: RegisterRestOptions):
   ])
 }
 
-function mayEditRegister(request: Parameters<typeof requireRole>[0]): void {
+/** Throws a Refusal (403) unless who asks may change the register. */
+export function mayEditRegister(request: Parameters<typeof requireRole>[0]): void {
   requireRole(request, 'administrator')
   requireEverything(request, 'the register is')
 }
