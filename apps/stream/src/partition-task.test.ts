@@ -49,6 +49,17 @@ describe('the task of a partition', () => {
     expect(off?.headers).not.toHaveProperty('traceparent')
   })
 
+  it('a live point takes over the trace of an older one of its van that it stands for', () => {
+    const traced = { ...position(0, T0), key: 'furgoneta-3', headers: { traceparent: `00-${'a'.repeat(32)}-${'b'.repeat(16)}-01` } }
+    const host = createPositionsHost(undefined, null, { coalesceLivePoints: true })
+    const slice = [traced, position(1, T0 + 1_000), position(2, T0 + 1_000, 0, 'b')]
+    const live = of(new PartitionTask(3, 2, host, 0, 60_000, true).apply(slice, 3).records, TOPICS.live)
+    expect(live.map(({ key, headers }) => [key, headers?.traceparent])).toEqual([
+      ['furgoneta-3', traced.headers.traceparent],
+      ['b', undefined],
+    ])
+  })
+
   it('writes of each van one live point a slice, the newest, where its key leads', () => {
     const slice = [position(0, T0), position(1, T0 + 5_000, 0, 'b'), position(2, T0 + 10_000), position(3, T0 + 11_000, 9_000)]
     const live = of(task().apply(slice, 4).records, TOPICS.live)

@@ -116,7 +116,8 @@ export class PartitionTask {
     const emissions = this.#host.drain()
     for (const { offset } of emissions) causes.set(offset, null)
     for (const record of records) if (causes.has(record.offset)) causes.set(record.offset, record)
-    const results = emissions.map((emission) => this.#resultOf(emission, causes.get(emission.offset) ?? null))
+    const traces = this.#isTraced ? tracesByVan(records) : NO_TRACES
+    const results = emissions.map((emission) => this.#resultOf(emission, causes.get(emission.offset) ?? null, traces))
     const outages = this.#outages
     this.#outages = []
     return outages.length === 0 ? results : [...results, ...outages]
@@ -143,7 +144,7 @@ export class PartitionTask {
     return flags
   }
 
-  #resultOf(emission: Emission, cause: LogRecord | null): OutRecord {
+  #resultOf(emission: Emission, cause: LogRecord | null, traces: ReadonlyMap<string, string>): OutRecord {
     const topic = POSITIONS_TOPICS[emission.output]
     const source = encodeSource({ epoch: this.#epoch, partition: emission.partition, offset: emission.offset })
     const battery = emission.output === 'viu' ? readBattery(cause?.value ?? null) : null
@@ -151,15 +152,24 @@ export class PartitionTask {
       topic,
       key: emission.key,
       value: emission.value,
-      headers: this.#headersOf(battery === null ? source : { ...source, [HEADERS.batteryPercent]: String(battery) }, cause),
+      headers: this.#headersOf(
+        battery === null ? source : { ...source, [HEADERS.batteryPercent]: String(battery) },
+        emission,
+        cause,
+        traces,
+      ),
       timestampMs: cause?.timestampMs ?? 0,
     }
     return topic === TOPICS.panel.name ? { ...result, partition: emission.partition } : result
   }
 
-  /** With the trace of the record that caused the result, where traces are on; without, no header of a record is even decoded. */
-  #headersOf(headers: Record<string, string>, cause: LogRecord | null): Record<string, string> {
-    const trace = this.#isTraced ? cause?.headers[TRACE_HEADER] : undefined
+  /**
+   * With the trace of the record that caused the result, where traces are on; without, no header of a record is even decoded. A live point
+   * stands for the older ones of its van in the slice, and so takes over their trace.
+   */
+  #headersOf(headers: Record<string, string>, { output, key }: Emission, cause: LogRecord | null, traces: ReadonlyMap<string, string>) {
+    if (!this.#isTraced) return headers
+    const trace = cause?.headers[TRACE_HEADER] ?? (output === 'viu' && key !== null ? traces.get(key) : undefined)
     return trace === undefined ? headers : { ...headers, [TRACE_HEADER]: trace }
   }
 
@@ -213,4 +223,16 @@ export class PartitionTask {
   restore(snapshot: string, nextOffset: number): void {
     for (const _step of this.restoreLines(linesOf(snapshot), nextOffset));
   }
+}
+
+const NO_TRACES: ReadonlyMap<string, string> = new Map()
+
+/** Newest trace of each van in a slice. */
+function tracesByVan(records: readonly LogRecord[]): ReadonlyMap<string, string> {
+  const traces = new Map<string, string>()
+  for (const { key, headers } of records) {
+    const trace = headers[TRACE_HEADER]
+    if (trace !== undefined && key !== null) traces.set(key, trace)
+  }
+  return traces
 }

@@ -85,11 +85,18 @@ export class PositionsJob implements PartitionsJob {
     const { task } = work
     const beganMs = Date.now()
     const results = this.#resultsOf(work, slice)
+    const appliedMs = Date.now()
     const hole = this.#tellHole(task, slice)
     const records = results === null || hole === null ? results : [hole, ...results]
     for (const record of slice.records) this.#clock.hear(record.timestampMs)
     if (records !== null && !(await this.#backpressure.during(delivery.deliver(task, slice, records)))) return false
-    if (program.tracer != null) noteBatch(program.tracer, 'stream positions', slice, beganMs)
+    if (program.tracer != null) {
+      const steps = [
+        { name: 'stream positions: windows', startMs: beganMs },
+        { name: 'stream positions: results to Kafka', startMs: appliedMs },
+      ]
+      noteBatch(program.tracer, steps, slice)
+    }
     this.#untold.delete(slice.partition)
     this.#observe(task, slice, records ?? [])
     return true

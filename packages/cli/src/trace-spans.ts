@@ -48,13 +48,27 @@ export function collectSpans(body: string): ReceivedSpan[] {
   })
 }
 
-/** One line a span, in order of their start: when it began, how long it took. Batches, which are linked, come behind. */
+/**
+ * One line a span, in order of their start: when it began, how long it took; what lies between two is a line of its own, on the way through Kafka or
+ * waiting for a batch. Batches, which are linked, come behind. The last line is the whole.
+ */
 export function spanTable(spans: readonly ReceivedSpan[], zeroMs: number, traceId: string): string {
-  const rows = [...spans]
-    .sort((a, b) => Number(a.traceId !== traceId) - Number(b.traceId !== traceId) || a.startMs - b.startMs)
-    .map(({ program, name, startMs, endMs, ...of }) => {
-      const linked = of.traceId === traceId ? '' : ' (linked)'
-      return `${(startMs - zeroMs).toFixed(0).padStart(7)} ms  ${(endMs - startMs).toFixed(1).padStart(8)} ms  ${program.padEnd(18)} ${name}${linked}`
-    })
-  return `  begins at       takes\n${rows.join('\n')}\n`
+  const inOrder = [...spans].sort((a, b) => a.startMs - b.startMs)
+  const own = inOrder.filter((span) => span.traceId === traceId)
+  const row = (startMs: number, endMs: number, program: string, name: string) =>
+    `${(startMs - zeroMs).toFixed(0).padStart(7)} ms  ${(endMs - startMs).toFixed(1).padStart(8)} ms  ${program.padEnd(18)} ${name}`
+  const rows: string[] = []
+  let [reachedMs, betweenMs] = [zeroMs, 0]
+  for (const { program, name, startMs, endMs } of own) {
+    if (startMs > reachedMs) {
+      rows.push(row(reachedMs, startMs, '', '(on the way)'))
+      betweenMs += startMs - reachedMs
+    }
+    rows.push(row(startMs, endMs, program, name))
+    reachedMs = Math.max(reachedMs, endMs)
+  }
+  for (const { program, name, startMs, endMs } of inOrder.filter((span) => span.traceId !== traceId))
+    rows.push(row(startMs, endMs, program, `${name} (linked)`))
+  const whole = `${(reachedMs - zeroMs).toFixed(0)} ms in all, ${betweenMs.toFixed(0)} ms of it on the way from one program to the next`
+  return `  begins at       takes\n${rows.join('\n')}\n${whole}\n`
 }

@@ -1,6 +1,6 @@
 import { createServer } from 'node:http'
 import { parseArgs } from 'node:util'
-import { EVERYTHING } from '@km0/contracts'
+import { EVERYTHING, positionTopic } from '@km0/contracts'
 import { closeServer, listen, newTraceparent, openTracer, parseTraceparent } from '@km0/runtime'
 import { openServing } from '@km0/serving'
 import { openMqttPublisher } from '@km0/transport/mqtt-publisher'
@@ -12,6 +12,8 @@ import { collectSpans, type ReceivedSpan, spanTable } from './trace-spans.ts'
 const DEFAULT_OTLP_URL = 'http://127.0.0.1:4318'
 const PUBLISHED_WITHIN_MS = 10_000
 const DAY_MS = 86_400_000
+/** A watermark that is so far behind is no delay: the platform plays the past. */
+const PLAYS_PAST_MS = 180_000
 /** After the last span, so long without another one means that there is none. */
 const QUIET_MS = 2_000
 
@@ -42,60 +44,64 @@ export const trace: Command = {
     if (van === undefined || positionals.length > 1) throw new CommandError('name one van: km0 trace VAN')
     const waitMs = Number(values.wait) * 1_000
     if (!(waitMs > 0)) throw new CommandError('--wait takes seconds')
-    const place = await placeOf(van, values.lat, values.lon)
+    const where = await placeOf(van, values.lat, values.lon)
     const parent = newTraceparent()
     const traceId = parseTraceparent(parent)?.traceId ?? ''
     const url = process.env.KM0_OTLP_URL || DEFAULT_OTLP_URL
     const spans: ReceivedSpan[] = []
     const receiver = await receive(url, (span) => spans.push(span))
     try {
-      const startMs = Date.now()
-      await publish(van, { ...place, data_ms: startMs, traceparent: parent })
-      const published: ReceivedSpan = {
-        ...{ traceId, links: [] },
-        program: 'km0',
-        name: 'MQTT until Kafka has it',
-        startMs,
-        endMs: Date.now(),
-      }
+      const times = await publish(van, { ...where, traceparent: parent })
+      const published: ReceivedSpan = { ...{ traceId, links: [], program: 'km0', name: 'MQTT, until its PUBACK' }, ...times }
       process.stdout.write(`trace ${traceId} of ${van}\n`)
       if (receiver === null) {
         const tracer = openTracer('km0', { KM0_OTLP_URL: url })
-        tracer?.note({ name: published.name, startMs, endMs: published.endMs, parent })
+        tracer?.note({ ...published, parent, links: [] })
         await tracer?.close()
         process.stdout.write(`a collector listens at ${url}: look for the trace in its store\n`)
         return 0
       }
       await untilQuiet(spans, traceId, waitMs)
       const own = spans.filter((span) => span.traceId === traceId || span.links.includes(traceId))
-      process.stdout.write(spanTable([published, ...own], startMs, traceId))
-      if (own.length > 0) return 0
-      process.stderr.write(`no program has sent a span: do they run with KM0_OTLP_URL=${url}?\n`)
-      return 1
+      process.stdout.write(spanTable([published, ...own], times.startMs, traceId))
+      if (own.length === 0) process.stderr.write(`no program has sent a span: do they run with KM0_OTLP_URL=${url}?\n`)
+      else if (!own.some(({ program }) => program === 'dashboard'))
+        process.stderr.write('it has not come to the panel: refused, or older than what the van has sent since (`km0 dead-letters list`)\n')
+      return own.length > 0 ? 0 : 1
     } finally {
       if (receiver !== null) await closeServer(receiver)
     }
   },
 }
 
-async function placeOf(van: string, lat: string | undefined, lon: string | undefined): Promise<{ lat: number; lon: number }> {
-  if (lat !== undefined || lon !== undefined) {
-    const given = z.object({ lat: coordinate(90), lon: coordinate(180) }).safeParse({ lat, lon })
-    if (!given.success) throw new CommandError('--lat and --lon take degrees, both')
-    return given.data
-  }
+interface Position {
+  readonly lat: number
+  readonly lon: number
+  /** Null: the present. */
+  readonly eventMs: number | null
+}
+
+/** Where the van is, and when: a platform whose clock is not at the present, since it plays the past, is sent what is now there. */
+async function placeOf(van: string, lat: string | undefined, lon: string | undefined): Promise<Position> {
+  const given = z.object({ lat: coordinate(90), lon: coordinate(180) }).safeParse({ lat, lon })
+  if ((lat !== undefined || lon !== undefined) && !given.success) throw new CommandError('--lat and --lon take degrees, both')
   const serving = openServing({ databaseUrl: findDatabaseUrl(process.env), applicationName: 'km0-cli' })
   try {
     const nowMs = Date.now()
     const last = (await serving.readTrack(EVERYTHING, van, { fromMs: nowMs - DAY_MS, toMs: nowMs, maxPoints: 200 })).at(-1)
+    const watermarks = [...(await serving.readMarks()).values()].flatMap(({ watermarkMs }) => watermarkMs ?? [])
+    const behind = watermarks.length > 0 && nowMs - Math.max(...watermarks) > PLAYS_PAST_MS
+    const eventMs = behind && last !== undefined ? last[2] + 1_000 : null
+    if (given.success) return { ...given.data, eventMs }
     if (last === undefined) throw new CommandError(`${van} was not seen in the last day: say where it is with --lat and --lon`)
-    return { lat: last[1], lon: last[0] }
+    return { lat: last[1], lon: last[0], eventMs }
   } finally {
     await serving.close()
   }
 }
 
-async function publish(van: string, position: object): Promise<void> {
+/** Publishes over a connection that stands already: what it takes to connect is nobody's time. */
+async function publish(van: string, { eventMs, ...rest }: Position & { traceparent: string }): Promise<{ startMs: number; endMs: number }> {
   const publisher = openMqttPublisher({ url: findMqttUrl(process.env) })
   let timer: NodeJS.Timeout | undefined
   const late = new Promise<never>((_, reject) => {
@@ -104,8 +110,14 @@ async function publish(van: string, position: object): Promise<void> {
       PUBLISHED_WITHIN_MS,
     )
   })
+  const send = async () => {
+    while (!publisher.connected()) await new Promise((resolve) => setTimeout(resolve, 20))
+    const startMs = Date.now()
+    await publisher.publish(positionTopic(van), JSON.stringify({ repartidor: van, ...rest, data_ms: eventMs ?? startMs }))
+    return { startMs, endMs: Date.now() }
+  }
   try {
-    await Promise.race([publisher.publish(`km0/repartidors/${van}/posicio`, JSON.stringify({ repartidor: van, ...position })), late])
+    return await Promise.race([send(), late])
   } finally {
     clearTimeout(timer)
     await publisher.close(true)

@@ -93,7 +93,7 @@ export class ResultSink {
     for (const record of slice.records) this.#options.clock.hear(record.timestampMs)
     const beganMs = Date.now()
     if (!(await this.#backpressure.during(this.#untilWritten(slice)))) return false
-    if (this.#program.tracer != null) noteBatch(this.#program.tracer, 'stream serving: PostgreSQL', slice, beganMs)
+    if (this.#program.tracer != null) noteBatch(this.#program.tracer, [{ name: 'stream serving: PostgreSQL', startMs: beganMs }], slice)
     this.#metrics.records.inc({ topic }, slice.records.length)
     this.#metrics.lagRecords.set({ topic, partition }, Math.max(0, slice.endOffset - slice.nextOffset))
     await slice.commit(slice.nextOffset)
