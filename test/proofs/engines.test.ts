@@ -104,7 +104,14 @@ describe.skipIf(!isBuilt)('Kafka Streams', () => {
   })
 
   function start(name: string): ChildProcess {
-    const words = ['-Xmx512m', '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn', '-cp', `${JARS}/classes:${JARS}/lib/*`, 'km0.streams.Main']
+    const words = [
+      '-Xmx512m',
+      '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn',
+      '-cp',
+      `${JARS}/classes:${JARS}/lib/*`,
+      'km0.streams.Main',
+      'positions',
+    ]
     const child = spawn('java', words, {
       stdio: ['ignore', 'pipe', 'inherit'],
       env: {

@@ -11,6 +11,7 @@ export { createStockBatch } from './stock/stock-batch.ts'
 export { createStockHost } from './stock/stock-host.ts'
 export type { ShuffleSnapshot } from './stock-shuffle/shuffle-snapshot.ts'
 export { type ShuffleOutput, ShuffleTask } from './stock-shuffle/shuffle-task.ts'
+export { stockMarkText } from './stock-shuffle/stock-mark.ts'
 export { STOCK_WINDOWS_PIPELINE } from './stock-shuffle/windows-snapshot.ts'
 export {
   SHUFFLED_FLAGS,

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
-import { decodeShuffled, encodeSource, type StockMarkValue, TOPICS } from '@km0/contracts'
-import { STOCK_WINDOWS_TOPICS, type StockRules, StockWindowsTask, type WindowsEmission } from '@km0/pipelines'
+import { decodeShuffled, encodeSource, TOPICS } from '@km0/contracts'
+import { STOCK_WINDOWS_TOPICS, type StockRules, StockWindowsTask, stockMarkText, type WindowsEmission } from '@km0/pipelines'
 import type { LogRecord, OutRecord } from '@km0/transport'
 
 export interface WindowsSlice {
@@ -76,17 +76,8 @@ export class WindowsPartition {
 
   /** How far this partition has come, for the topic of marks. */
   mark(): OutRecord {
-    const finite = (ms: number) => (Number.isFinite(ms) ? ms : null)
-    const task = this.#task
-    const value: StockMarkValue = {
-      particio: this.partition,
-      offset: this.#nextOffset,
-      marca_aigua_ms: finite(task.watermarkMs),
-      fonts_ms: Array.from({ length: task.sourcePartitions }, (_, source) => finite(task.sourceWatermarkMs(source))),
-      darrera_arribada_ms: task.arrivalMs,
-      epoca: this.#epoch,
-    }
-    return { topic: TOPICS.stockMarks.name, key: String(this.partition), value: JSON.stringify(value) }
+    const value = stockMarkText(this.partition, this.#epoch, this.#nextOffset, this.#task)
+    return { topic: TOPICS.stockMarks.name, key: String(this.partition), value }
   }
 
   /** The whole state as of `nextOffset`: one line, as products are few. */

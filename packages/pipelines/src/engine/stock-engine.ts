@@ -1,6 +1,7 @@
 import { type ClockSettings, DEFAULT_STOCK_SETTINGS, decodeShuffled, encodeShuffled, type StockSettings, TOPICS } from '@km0/contracts'
 import type { ShuffleSnapshot } from '../stock-shuffle/shuffle-snapshot.ts'
 import { type ShuffleOutput, ShuffleTask } from '../stock-shuffle/shuffle-task.ts'
+import { stockMarkText } from '../stock-shuffle/stock-mark.ts'
 import { StockWindowsTask } from '../stock-shuffle/windows-task.ts'
 import { STOCK_WINDOWS_TOPICS } from '../stock-shuffle/windows-topics.ts'
 import { type Emit, sourceHeaders } from './emit.ts'
@@ -122,6 +123,8 @@ export class StockWindowsEngine {
   private readonly epoch: number
   private readonly emit: Emit
   private readonly task: StockWindowsTask
+  private next = 0
+  private markedOffset = -1
 
   constructor(partition: number, epoch: number, settingsJson: string | null, emit: Emit) {
     const { delayMs: _delayMs, allowedLatenessMs: _allowedLatenessMs, ...rules } = stockSettingsOf(settingsJson)
@@ -133,6 +136,7 @@ export class StockWindowsEngine {
 
   /** Applies the record at `offset` of the shuffle's topic; `headers` as they were emitted. Returns flags, -1 when it is not of the shuffle. */
   onRecord(offset: number, headers: string, text: string | null, byteLength: number, validUtf8: boolean): number {
+    this.next = offset + 1
     const pairs = headers.split(';').map((pair) => pair.split('=') as [string, string])
     const shuffled = decodeShuffled(Object.fromEntries(pairs))
     if (shuffled === null) return -1
@@ -144,15 +148,26 @@ export class StockWindowsEngine {
     return flags
   }
 
+  /** Emits how far this partition has come, when that is not told yet. `nowMs` stamps the record and is in no value. */
+  mark(nowMs: number): void {
+    if (this.next === this.markedOffset) return
+    this.markedOffset = this.next
+    const value = stockMarkText(this.partition, this.epoch, this.next, this.task)
+    this.emit(TOPICS.stockMarks.name, -1, String(this.partition), value, nowMs, '')
+  }
+
   get watermarkMs(): number {
     return this.task.watermarkMs
   }
 
+  /** The whole state as of the record after the newest: the text that our own job stores at that offset. */
   snapshot(): string {
     return this.task.snapshot()
   }
 
-  restore(snapshot: string): void {
+  /** Replaces the state of a new object. Throws when the text is of another version or of other rules. */
+  restore(snapshot: string, nextOffset: number): void {
     this.task.restore(snapshot)
+    this.next = nextOffset
   }
 }

@@ -1,9 +1,7 @@
 package km0.streams;
 
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import org.apache.kafka.common.header.Headers;
-import org.apache.kafka.common.header.internals.RecordHeaders;
 import org.apache.kafka.streams.processor.PunctuationType;
 import org.apache.kafka.streams.processor.api.Processor;
 import org.apache.kafka.streams.processor.api.ProcessorContext;
@@ -57,6 +55,7 @@ abstract class CoreProcessor implements Processor<byte[], byte[], byte[], Result
     stored = new StoredState(context.getStateStore(storeName));
     core = create(this::emit);
     StoredState.At state = stored.get();
+    if (state == null) state = seed();
     if (state != null) {
       core.call("restore", state.text(), state.nextOffset());
       next = storedNext = state.nextOffset();
@@ -65,10 +64,17 @@ abstract class CoreProcessor implements Processor<byte[], byte[], byte[], Result
     context.schedule(settings.snapshotEvery(), PunctuationType.WALL_CLOCK_TIME, now -> store());
   }
 
+  /** The state that a task without one begins with; null for an empty one. */
+  StoredState.At seed() {
+    return null;
+  }
+
   @Override
   public void process(Record<byte[], byte[]> record) {
     long offset = context.recordMetadata().map(RecordMetadata::offset).orElseThrow();
     if (!ready) catchUp(offset);
+    // A seed may be ahead of where the group begins: what is before it is in the state already.
+    if (offset < next) return;
     apply(offset, record.timestamp(), record.headers(), record.value());
     next = offset + 1;
   }
@@ -100,17 +106,8 @@ abstract class CoreProcessor implements Processor<byte[], byte[], byte[], Result
     storedNext = next;
   }
 
-  private void emit(String to, int toPartition, String key, String value, long timestampMs, String headerText) {
-    if (muted) return;
-    Headers headers = new RecordHeaders();
-    if (!headerText.isEmpty()) {
-      for (String pair : headerText.split(";")) {
-        int at = pair.indexOf('=');
-        headers.add(pair.substring(0, at), pair.substring(at + 1).getBytes(StandardCharsets.UTF_8));
-      }
-    }
-    byte[] keyBytes = key == null ? null : key.getBytes(StandardCharsets.UTF_8);
-    context.forward(new Record<>(keyBytes, new Result(to, toPartition, value.getBytes(StandardCharsets.UTF_8)), timestampMs, headers));
+  private void emit(String to, int toPartition, String key, String value, long timestampMs, String headers) {
+    if (!muted) context.forward(RecordText.resultOf(to, toPartition, key, value, timestampMs, headers));
   }
 
   @Override

@@ -43,4 +43,16 @@ final class KafkaLogReader implements LogReader {
       return place == null ? -1 : place.offset();
     }
   }
+
+  @Override
+  public boolean hasMore(String topic, int partition, long fromOffset) {
+    TopicPartition of = new TopicPartition(topic, partition);
+    try (KafkaConsumer<byte[], byte[]> consumer = new KafkaConsumer<>(client, new ByteArrayDeserializer(), new ByteArrayDeserializer())) {
+      consumer.assign(List.of(of));
+      consumer.seek(of, fromOffset);
+      long end = consumer.endOffsets(List.of(of)).get(of);
+      while (consumer.position(of) < end) if (!consumer.poll(POLL).isEmpty()) return true;
+      return false;
+    }
+  }
 }

@@ -10,4 +10,7 @@ interface LogReader {
 
   /** Where the application's group goes on; -1 before its first commit. */
   long committed(String topic, int partition);
+
+  /** Whether there is anything to read at or after the offset. */
+  boolean hasMore(String topic, int partition, long fromOffset);
 }

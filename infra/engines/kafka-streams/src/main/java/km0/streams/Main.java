@@ -3,27 +3,34 @@ package km0.streams;
 import com.sun.net.httpserver.HttpServer;
 import java.time.Duration;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.CountDownLatch;
+import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.streams.KafkaStreams;
 import org.apache.kafka.streams.StreamsConfig;
 import org.apache.kafka.streams.errors.StreamsUncaughtExceptionHandler.StreamThreadExceptionResponse;
 
-/** One instance of the job; start as many as there are machines. SIGTERM stops it in order. */
+/** {@code Main positions|stock}: one instance of the job; start as many as there are machines. SIGTERM stops it in order. */
 public final class Main {
   private Main() {}
 
   public static void main(String[] words) throws Exception {
+    String role = words.length == 1 ? words[0] : "";
+    if (!role.equals("positions") && !role.equals("stock")) {
+      System.err.println("say which: positions or stock");
+      System.exit(2);
+    }
     Map<String, String> environment = System.getenv();
-    String id = environment.getOrDefault("KM0_ENGINE_ID", "km0-streams-positions");
+    String id = environment.getOrDefault("KM0_ENGINE_ID", "km0-streams") + "-" + role;
     Properties properties = properties(environment, id);
-    Settings settings = Settings.of(environment);
+    Settings settings = role.equals("stock") ? stockSettings(environment, id, properties) : Settings.of(environment, id, 1, 1);
     Map<String, Object> client = new HashMap<>(Map.of(
         "bootstrap.servers", properties.get(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG), "group.id", id, "enable.auto.commit", "false", "isolation.level", "read_committed"));
     LogReader reader = new KafkaLogReader(client);
-    KafkaStreams streams = new KafkaStreams(Topologies.positions(settings, reader), properties);
+    KafkaStreams streams = new KafkaStreams(role.equals("stock") ? Topologies.stock(settings, reader) : Topologies.positions(settings, reader), properties);
     CountDownLatch over = new CountDownLatch(1);
     boolean[] failed = {false};
     streams.setUncaughtExceptionHandler(error -> {
@@ -61,6 +68,20 @@ public final class Main {
         (int) Settings.number(environment, "KM0_STREAM_SESSION_TIMEOUT_MS", 10_000));
     properties.put(StreamsConfig.consumerPrefix(ConsumerConfig.HEARTBEAT_INTERVAL_MS_CONFIG), 1_500);
     properties.put(StreamsConfig.producerPrefix("max.request.size"), 2_000_000);
+    // The shuffle's topic is read once more after a start, so what was committed stays, as long as our own topics keep theirs.
+    properties.put(StreamsConfig.REPARTITION_PURGE_INTERVAL_MS_CONFIG, Long.MAX_VALUE);
+    properties.put(StreamsConfig.topicPrefix("retention.ms"), Long.toString(Duration.ofDays(8).toMillis()));
     return properties;
+  }
+
+  /** The shuffle has as many partitions as results of stock, so that each has its own place there. */
+  private static Settings stockSettings(Map<String, String> environment, String id, Properties properties) throws Exception {
+    try (Admin admin = Admin.create(Map.of("bootstrap.servers", properties.get(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG)))) {
+      return Settings.of(environment, id, partitions(admin, ShuffleProcessor.TOPIC), partitions(admin, "inventari.alertes"));
+    }
+  }
+
+  private static int partitions(Admin admin, String topic) throws Exception {
+    return admin.describeTopics(List.of(topic)).allTopicNames().get().get(topic).partitions().size();
   }
 }

@@ -1,5 +1,9 @@
 package km0.streams;
 
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import org.apache.kafka.common.header.Headers;
 
 /** The positions pipeline on one source partition. */
@@ -19,6 +23,21 @@ final class PositionsProcessor extends CoreProcessor {
   @Override
   Core create(Core.Emit emit) {
     return new Core(settings.bundle(), emit, "createPositions", partition, settings.epoch(), settings.positionsJson(), settings.outageAfterMs());
+  }
+
+  /** A state of our own job, which {@code km0 savepoint states} writes: {@code FOLDER/PARTITION.state}, its first line the offset after it. */
+  @Override
+  StoredState.At seed() {
+    if (settings.seedFolder() == null) return null;
+    Path file = Path.of(settings.seedFolder(), partition + ".state");
+    try {
+      String text = Files.readString(file);
+      int end = text.indexOf('\n');
+      return new StoredState.At(Long.parseLong(text.substring(0, end)), text.substring(end + 1));
+    } catch (IOException e) {
+      // Whoever names a folder means all of it: from an empty state the results would differ.
+      throw new UncheckedIOException(e);
+    }
   }
 
   @Override

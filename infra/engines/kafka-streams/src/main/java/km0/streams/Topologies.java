@@ -3,33 +3,59 @@ package km0.streams;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
-import org.apache.kafka.common.serialization.ByteArrayDeserializer;
-import org.apache.kafka.common.serialization.ByteArraySerializer;
+import org.apache.kafka.common.serialization.Serde;
 import org.apache.kafka.common.serialization.Serdes;
+import org.apache.kafka.streams.StreamsBuilder;
 import org.apache.kafka.streams.Topology;
+import org.apache.kafka.streams.kstream.Consumed;
+import org.apache.kafka.streams.kstream.KStream;
+import org.apache.kafka.streams.kstream.Named;
+import org.apache.kafka.streams.kstream.Produced;
+import org.apache.kafka.streams.kstream.Repartitioned;
+import org.apache.kafka.streams.processor.StreamPartitioner;
 import org.apache.kafka.streams.state.KeyValueStore;
 import org.apache.kafka.streams.state.StoreBuilder;
 import org.apache.kafka.streams.state.Stores;
 
 final class Topologies {
+  private static final Serde<byte[]> BYTES = Serdes.ByteArray();
+  /** The partition that the bundle gave, or the one that the key decides. */
+  private static final StreamPartitioner<byte[], Result> PARTITIONER =
+      (topic, key, result, partitions) -> result.partition() < 0 ? Optional.empty() : Optional.of(Set.of(result.partition()));
+
   private Topologies() {}
 
   static Topology positions(Settings settings, LogReader reader) {
-    Topology topology = new Topology();
-    source(topology, "positions-in", PositionsProcessor.TOPIC);
-    topology.addProcessor("positions", () -> new PositionsProcessor(settings, reader), "positions-in");
-    topology.addStateStore(store(PositionsProcessor.STORE), "positions");
-    sink(topology, "positions-out", "positions");
-    return topology;
+    StreamsBuilder builder = new StreamsBuilder();
+    builder.addStateStore(store(PositionsProcessor.STORE));
+    write(source(builder, PositionsProcessor.TOPIC)
+        .process(() -> new PositionsProcessor(settings, reader), Named.as("positions"), PositionsProcessor.STORE));
+    return builder.build();
   }
 
-  private static void source(Topology topology, String name, String topic) {
-    topology.addSource(name, new ByteArrayDeserializer(), new ByteArrayDeserializer(), topic);
+  /** Source partitions of stock, the engine's own topic for the shuffle, windows of its partitions. */
+  static Topology stock(Settings settings, LogReader reader) {
+    StreamsBuilder builder = new StreamsBuilder();
+    builder.addStateStore(store(ShuffleProcessor.STORE));
+    builder.addStateStore(store(WindowsProcessor.STORE));
+    KStream<byte[], Result> told = source(builder, ShuffleProcessor.TOPIC)
+        .process(() -> new ShuffleProcessor(settings, reader), Named.as("shuffle"), ShuffleProcessor.STORE);
+    write(told.filterNot((key, result) -> result.topic().equals(settings.shuffleTopic())));
+    write(told
+        .filter((key, result) -> result.topic().equals(settings.shuffleTopic()))
+        .repartition(Repartitioned.<byte[], Result>as(settings.shuffleName()).withKeySerde(BYTES).withValueSerde(Result.SERDE)
+            .withNumberOfPartitions(settings.shuffleTargets()).withStreamPartitioner(PARTITIONER))
+        .mapValues(Result::value)
+        .process(() -> new WindowsProcessor(settings, reader), Named.as("windows"), WindowsProcessor.STORE));
+    return builder.build();
   }
 
-  private static void sink(Topology topology, String name, String parent) {
-    topology.addSink(name, (key, result, context) -> ((Result) result).topic(), new ByteArraySerializer(), (String topic, Result result) -> result.value(),
-        (topic, key, result, partitions) -> result.partition() < 0 ? Optional.empty() : Optional.of(Set.of(result.partition())), parent);
+  private static KStream<byte[], byte[]> source(StreamsBuilder builder, String topic) {
+    return builder.stream(topic, Consumed.with(BYTES, BYTES));
+  }
+
+  private static void write(KStream<byte[], Result> results) {
+    results.to((key, result, context) -> result.topic(), Produced.with(BYTES, Result.SERDE).withStreamPartitioner(PARTITIONER));
   }
 
   /** A state is some kilobytes a van and lives in the task's object anyway: it is kept in memory and logged. */
