@@ -47,6 +47,7 @@ const checks = [
   },
   { name: 'dependency-cruiser', needs: '.dependency-cruiser.cjs', problem: cruise },
   { name: 'licences', problem: () => problemOf(run(process.execPath, ['infra/licences.mjs'])) },
+  { name: 'kubernetes', problem: () => problemOf(run(process.execPath, ['infra/kubernetes-check.mjs'])) },
   { name: 'knip', needs: 'knip.json', problem: () => problemOf(run(binary('knip'), ['--no-config-hints'])) },
 ]
 
