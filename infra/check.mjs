@@ -45,6 +45,7 @@ const checks = [
     name: 'tidy',
     problem: () => problemOf(run(process.execPath, ['node_modules/vitest/vitest.mjs', 'run', '--project', 'unit', 'test/tidy'])),
   },
+  { name: 'answers', problem: () => problemOf(run(process.execPath, ['apps/dashboard/scripts/answers.mjs', '--check'])) },
   { name: 'dependency-cruiser', needs: '.dependency-cruiser.cjs', problem: cruise },
   { name: 'licences', problem: () => problemOf(run(process.execPath, ['infra/licences.mjs'])) },
   { name: 'kubernetes', problem: () => problemOf(run(process.execPath, ['infra/kubernetes-check.mjs'])) },

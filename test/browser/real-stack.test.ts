@@ -2,12 +2,14 @@
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { decodePanelValue, decodeSource, type RecentPointsView, TOPICS } from '@km0/contracts'
+import { decodePanelValue, decodeSource, madridDate, type RecentPointsView, TOPICS } from '@km0/contracts'
 import { launchBrowser } from '@km0/testkit/browser'
 import { type LogRecord, openLog } from '@km0/transport'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { answerProblem } from '../../apps/dashboard/src/server/data-out/answer-check.testbench.ts'
 import { PlatformUnderTest } from '../e2e/platform.ts'
+import { interfaceCalls } from './interface-calls.ts'
 
 const ARTEFACTS = join(import.meta.dirname, '../artefacts/real-stack')
 const VANS = 12
@@ -139,4 +141,23 @@ describe.skipIf(browser === null)('the panel on the real stack', () => {
     expect(errors).toEqual([])
     expect(foreign).toEqual([])
   }, 70_000)
+
+  it('what each route answers is what the description of the interface says', async () => {
+    const origin = platform.addresses().url.replace(/\/$/, '')
+    const nowMs = Date.now()
+    const wrong: string[] = []
+    let good = 0
+    for (const [route, { query = '', body }] of interfaceCalls('furgoneta-1', madridDate(nowMs), nowMs)) {
+      const [method = '', path = ''] = route.split(' ')
+      const options = { method, headers: { origin }, ...(body === undefined ? {} : { data: body }) }
+      const answer = await page.request.fetch(`${origin}${path}${query}`, options)
+      if (answer.ok()) good += 1
+      // What there is none of yet, or may not be done now, is refused; nothing else is.
+      else if (![404, 409].includes(answer.status())) wrong.push(`${route}: ${answer.status()} ${await answer.text()}`)
+      const problem = answerProblem(answer.ok() ? route : 'refusal', await answer.json())
+      if (problem !== null) wrong.push(`${route}: ${problem}`)
+    }
+    expect(wrong).toEqual([])
+    expect(good).toBeGreaterThan(45)
+  }, 60_000)
 })

@@ -1,6 +1,6 @@
 /** What leaves the platform besides its pages: events, to whom they go, and what became of each delivery. Times are ms since 1970. */
 
-export const EVENT_KINDS = ['no-signal', 'returned', 'low-stock', 'low-stock-over'] as const
+export const EVENT_KINDS = ['no-signal', 'returned', 'corrected', 'low-stock', 'low-stock-over'] as const
 export type EventKind = (typeof EVENT_KINDS)[number]
 
 /** A silence is told of after so long, each step once; growing. */
@@ -37,6 +37,19 @@ export interface ReturnedEvent extends EventFrame {
   readonly endedMs: number
 }
 
+/** Points of a silence that was told, and is over, have come late: known then, known now. Told again when more of them come. */
+export interface CorrectedEvent extends EventFrame {
+  readonly kind: 'corrected'
+  readonly van: string
+  readonly sinceMs: number
+  readonly endedMs: number
+  /** How long it was taken for. */
+  readonly thenMs: number
+  /** Its longest stretch without a point, late ones counted. */
+  readonly knownGapMs: number
+  readonly latePoints: number
+}
+
 export interface LowStockEvent extends EventFrame {
   readonly kind: 'low-stock'
   readonly product: string
@@ -57,7 +70,7 @@ export interface LowStockOverEvent extends EventFrame {
   readonly threshold: number
 }
 
-export type PlatformEvent = NoSignalEvent | ReturnedEvent | LowStockEvent | LowStockOverEvent
+export type PlatformEvent = NoSignalEvent | ReturnedEvent | CorrectedEvent | LowStockEvent | LowStockOverEvent
 
 export const CHANNELS = ['webhook', 'email', 'folder'] as const
 export type Channel = (typeof CHANNELS)[number]
@@ -80,6 +93,8 @@ export interface SubscriptionView {
   readonly markets: readonly string[] | null
   readonly ownerName: string
   readonly createdAtMs: number
+  /** `narrowed`: its owner sees less now than was asked for, and so is told less. `stopped`: its owner may come in no more; nothing is told. */
+  readonly standing: 'active' | 'narrowed' | 'stopped'
 }
 
 export type DeliveryState = 'waiting' | 'sent' | 'dead'

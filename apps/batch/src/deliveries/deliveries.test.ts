@@ -89,6 +89,16 @@ describe('what is sent', () => {
     expect(text).toContain('no-signal/a/1/15')
   })
 
+  it.each([
+    ['ca', 'furgoneta-3: llavors 22 min de silenci; ara se’n sap un buit de 10 s, que va arribar tard'],
+    ['es', 'furgoneta-3: entonces 22 min de silencio; ahora se sabe un hueco de 10 s, que llegó tarde'],
+    ['en', 'furgoneta-3: known then 22 min of silence; known now a gap of 10 s, reported late'],
+  ] as const)('says in %s what was known then and is known now', (locale, subject) => {
+    const frame = { id: 1, key: 'corrected/furgoneta-3/1/9', atMs: 2, foundAtMs: 3, kind: 'corrected', van: 'furgoneta-3' } as const
+    const event = { ...frame, sinceMs: 1, endedMs: 2, thenMs: 22 * 60_000, knownGapMs: 10_000, latePoints: 9 }
+    expect(eventText(event, locale)).toMatchObject({ subject })
+  })
+
   it('is signed over time and body', () => {
     expect(signatureOf('secret', '{}', 1_700_000_000)).toBe(
       't=1700000000,v1=b8569b78799ff9e3cbff0fc2d63a33a2b57f3282abd07c37ae5e8e7d79a5f163',

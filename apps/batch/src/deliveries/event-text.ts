@@ -12,6 +12,7 @@ interface Words {
   readonly since: (time: string) => string
   readonly where: (place: string) => string
   readonly returned: (van: string, minutes: number) => string
+  readonly corrected: (van: string, minutes: number, gap: string) => string
   readonly low: (product: string, market: string, stock: number) => string
   readonly threshold: (threshold: number) => string
   readonly over: (product: string, market: string) => string
@@ -28,6 +29,7 @@ const WORDS: Readonly<Record<Locale, Words>> = {
     since: (time) => `Des de: ${time}.`,
     where: (place) => `Última posició: ${place}.`,
     returned: (van, minutes) => `${van}: torna a tenir senyal, després de ${minutes} min`,
+    corrected: (van, minutes, gap) => `${van}: llavors ${minutes} min de silenci; ara se’n sap un buit de ${gap}, que va arribar tard`,
     low: (product, market, stock) => `${product} a ${market}: en queden ${stock}`,
     threshold: (threshold) => `Llindar: ${threshold}.`,
     over: (product, market) => `${product} a ${market}: ja no és baix`,
@@ -42,6 +44,7 @@ const WORDS: Readonly<Record<Locale, Words>> = {
     since: (time) => `Desde: ${time}.`,
     where: (place) => `Última posición: ${place}.`,
     returned: (van, minutes) => `${van}: vuelve a tener señal, tras ${minutes} min`,
+    corrected: (van, minutes, gap) => `${van}: entonces ${minutes} min de silencio; ahora se sabe un hueco de ${gap}, que llegó tarde`,
     low: (product, market, stock) => `${product} en ${market}: quedan ${stock}`,
     threshold: (threshold) => `Umbral: ${threshold}.`,
     over: (product, market) => `${product} en ${market}: ya no está bajo`,
@@ -56,6 +59,7 @@ const WORDS: Readonly<Record<Locale, Words>> = {
     since: (time) => `Since: ${time}.`,
     where: (place) => `Last position: ${place}.`,
     returned: (van, minutes) => `${van}: has signal again, after ${minutes} min`,
+    corrected: (van, minutes, gap) => `${van}: known then ${minutes} min of silence; known now a gap of ${gap}, reported late`,
     low: (product, market, stock) => `${product} in ${market}: ${stock} left`,
     threshold: (threshold) => `Threshold: ${threshold}.`,
     over: (product, market) => `${product} in ${market}: low no longer`,
@@ -67,6 +71,8 @@ const WORDS: Readonly<Record<Locale, Words>> = {
   },
 }
 
+/** Short ones in seconds. */
+const gapOf = (ms: number) => (ms < 120_000 ? `${Math.round(ms / 1_000)} s` : `${minutesOf(ms)} min`)
 const minutesOf = (ms: number) => Math.round(ms / 60_000)
 
 /** An event in words, times in Europe/Madrid with their offset. */
@@ -86,6 +92,8 @@ export function eventText(event: PlatformEvent, locale: Locale): MailText {
       const where = event.lat === null || event.lon === null ? [] : [words.where(`${event.lat.toFixed(5)}, ${event.lon.toFixed(5)}`)]
       return written(words.silent(event.van, minutesOf(event.stepMs)), words.since(time(event.sinceMs)), ...where)
     }
+    case 'corrected':
+      return written(words.corrected(event.van, minutesOf(event.thenMs), gapOf(event.knownGapMs)), words.since(time(event.sinceMs)))
     case 'returned':
       return written(words.returned(event.van, minutesOf(event.endedMs - event.sinceMs)), words.since(time(event.endedMs)))
     case 'low-stock': {

@@ -62,7 +62,7 @@ function Row({ subscription, onChanged }: { readonly subscription: SubscriptionV
   const t = useTranslations('dataOut')
   const [failure, setFailure] = useState<string | null>(null)
   const [asked, setAsked] = useState(false)
-  const { id, name, channel, target, kinds, leastStepMs, reportMinutes, depots, markets, ownerName } = subscription
+  const { id, name, channel, target, kinds, leastStepMs, reportMinutes, depots, markets, ownerName, standing } = subscription
   const send = async (path: string) => {
     const answer = await postJson(path, { id })
     setFailure(answer.ok ? null : (answer.reason ?? t('noAnswer')))
@@ -87,6 +87,11 @@ function Row({ subscription, onChanged }: { readonly subscription: SubscriptionV
           {what.join(' · ')} · {depots === null ? t('everything', { owner: ownerName }) : t('only', { what: only.join(', ') })} ·{' '}
           {t('from', { owner: ownerName })}
         </p>
+        {standing !== 'active' && (
+          <p className={form.failure} data-standing={standing}>
+            {t(`standing.${standing}`, { owner: ownerName })}
+          </p>
+        )}
         {failure !== null && (
           <p className={form.failure} role="alert">
             {failure}

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { json, type Routes } from '../rest.ts'
 import { ACCESS, type Access } from '../sign-in/access.ts'
+import schemas from './answers.schema.json' with { type: 'json' }
 import { ROUTE_DOCS, type RouteDoc } from './route-docs.ts'
 
 const MEDIA = {
@@ -31,14 +32,12 @@ export function openApi(): { readonly paths: Readonly<Record<string, Readonly<Re
       title: 'Quilòmetre Zero',
       version: '1',
       description:
-        'The panel. Distances are in mm or m, times in ms since 1970 (UTC) or ISO 8601; what is answered is of the vans that whoever asks may see. Ask with "Authorization: Bearer TOKEN"; administrators make tokens on /usuaris.',
+        'The panel. Distances are in mm or m, times in ms since 1970 (UTC) or ISO 8601; what is answered is of the vans that whoever asks may see, and may come to have more members. Ask with "Authorization: Bearer TOKEN"; administrators make tokens on /usuaris.',
     },
     servers: [{ url: '/' }],
     components: {
       securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
-      schemas: {
-        Error: z.toJSONSchema(z.object({ error: z.string(), hint: z.string().describe('what to do') }), { io: 'output' }),
-      },
+      schemas: open(schemas.schemas) as Readonly<Record<string, object>>,
     },
     paths,
   }
@@ -48,10 +47,11 @@ function operationOf(route: string, doc: RouteDoc, access: Access): object {
   const { answer = 'json', status = 200 } = doc
   const error = {
     description: 'refused, with what to do',
-    content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+    content: { 'application/json': { schema: schemas.answers.refusal } },
   }
-  const schema =
-    doc.schema === undefined ? (answer === 'json' || answer === 'geojson' ? { type: 'object' } : { type: 'string' }) : schemaOf(doc.schema)
+  const answers: Readonly<Record<string, unknown>> = schemas.answers
+  const schema = answers[route] === undefined ? { type: 'string' } : open(answers[route])
+  const done = { description: 'done', ...(answer === 'redirect' ? {} : { content: { [MEDIA[answer]]: { schema } } }) }
   return {
     operationId: route.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-'),
     summary: doc.summary,
@@ -60,7 +60,7 @@ function operationOf(route: string, doc: RouteDoc, access: Access): object {
     ...(doc.query === undefined ? {} : { parameters: Object.entries(doc.query).map(parameterOf) }),
     ...(doc.body === undefined ? {} : { requestBody: { required: true, content: { 'application/json': { schema: schemaOf(doc.body) } } } }),
     responses: {
-      [status]: { description: 'done', ...(answer === 'redirect' ? {} : { content: { [MEDIA[answer]]: { schema } } }) },
+      ...Object.fromEntries([status].flat().map((one) => [one, done])),
       default: error,
     },
   }
@@ -69,6 +69,14 @@ function operationOf(route: string, doc: RouteDoc, access: Access): object {
 function parameterOf([name, description]: readonly [string, string]): object {
   const required = name.endsWith('!')
   return { name: required ? name.slice(0, -1) : name, in: 'query', required, description, schema: { type: 'string' } }
+}
+
+/** Answers may come to say more than they do: whoever reads them leaves what they do not know. */
+function open(schema: unknown): unknown {
+  if (Array.isArray(schema)) return schema.map(open)
+  if (typeof schema !== 'object' || schema === null) return schema
+  const entries = Object.entries(schema).filter(([key, value]) => key !== 'additionalProperties' || value !== false)
+  return Object.fromEntries(entries.map(([key, value]) => [key, open(value)]))
 }
 
 /** As it is sent, before anything is trimmed or filled in. What only code can check is left to the words of a refusal. */

@@ -8,7 +8,6 @@ import { acknowledgementBody } from '../rest.ts'
 import { passwordBody, signInBody } from '../sign-in/sign-in-rest.ts'
 import { addBody, changeBody, keyBody, linkBody, revokeBody } from '../sign-in/users-rest.ts'
 import { acknowledgementBody as stockAcknowledgementBody } from '../stock/stock-rest.ts'
-import { eventSchema } from './event-schema.ts'
 import { idBody, subscriptionBody } from './subscriptions-rest.ts'
 
 /** What the description of the interface says of a route, besides who may call it. */
@@ -20,9 +19,8 @@ export interface RouteDoc {
   readonly body?: z.ZodType
   /** Default `json`. */
   readonly answer?: 'json' | 'csv' | 'geojson' | 'events' | 'text' | 'binary' | 'redirect'
-  readonly schema?: z.ZodType
   /** Of a good answer. Default 200. */
-  readonly status?: number
+  readonly status?: number | readonly number[]
 }
 
 const DAY = 'YYYY-MM-DD, a day of Europe/Madrid'
@@ -60,7 +58,7 @@ export const ROUTE_DOCS: Readonly<Record<string, RouteDoc>> = {
   'GET /api/register.csv': { summary: 'The register as its import takes it', query: { 'kind!': 'which table' }, answer: 'csv' },
   'GET /api/zones.geojson': { summary: 'Zones of the markets', answer: 'geojson' },
   'POST /api/register/preview': { summary: 'What importing a file would do', body: importBody },
-  'POST /api/register/import': { summary: 'Import a file: all of its lines, or none', body: importBody },
+  'POST /api/register/import': { summary: 'Import a file: all of its lines, or none; 200 when none', body: importBody, status: [201, 200] },
   'POST /api/register/van': { summary: 'Put one van into the register', body: vanBody, status: 201 },
   'POST /api/register/depot': { summary: 'Put one depot into the register', body: depotBody, status: 201 },
   'POST /api/register/market': { summary: 'Put one market into the register, with its zone', body: marketBody, status: 201 },
@@ -71,7 +69,7 @@ export const ROUTE_DOCS: Readonly<Record<string, RouteDoc>> = {
   },
   'POST /api/mutes': { summary: 'Mute a van or a depot', body: muteBody, status: 201 },
   'POST /api/mutes/lift': { summary: 'Lift a mute', body: liftBody },
-  'GET /api/handover': { summary: 'What changed since a time', query: { from: MS } },
+  'GET /api/handover': { summary: 'What changed since a time', query: { from: `HH:MM, or ${MS}` } },
   'GET /api/distances/totals': { summary: 'Distance of each van in this hour and today' },
   'GET /api/stock': { summary: 'Low stock now, and of the last day' },
   'GET /api/stock/history': { summary: 'The last day of a product in a market', query: { 'product!': 'name', 'market!': 'name' } },
@@ -92,7 +90,6 @@ export const ROUTE_DOCS: Readonly<Record<string, RouteDoc>> = {
     summary: 'Events as they are found (server-sent events); the header Last-Event-ID goes on after one',
     query: { after: 'as Last-Event-ID', since: `${MS}; without it only what comes`, kinds: 'kinds of event, with commas' },
     answer: 'events',
-    schema: eventSchema,
   },
   'GET /api/openapi.json': { summary: 'This description' },
   'GET /api/subscriptions': { summary: 'Who gets events and reports, and what became of each delivery' },
@@ -107,14 +104,17 @@ export const ROUTE_DOCS: Readonly<Record<string, RouteDoc>> = {
   'GET /api/backfills': { summary: 'Versions, publications, nights and what is dirty' },
   'GET /api/backfills/one': { summary: 'One version', query: { 'id!': 'number' } },
   'GET /api/backfills/difference': { summary: 'A version beside what is served', query: { 'id!': 'number' } },
-  'GET /api/backfills/track': { summary: 'Points that were missing', query: { 'id!': 'number', 'van!': 'name' } },
+  'GET /api/backfills/track': {
+    summary: 'Points that were missing',
+    query: { 'id!': 'number', 'van!': 'name', 'fromMs!': MS, 'toMs!': MS },
+  },
   'POST /api/backfills/preview': { summary: 'What a backfill would do', body: previewBody },
-  'POST /api/backfills': { summary: 'Run a backfill', body: runBody, status: 201 },
+  'POST /api/backfills': { summary: 'Run a backfill', body: runBody, status: 202 },
   'POST /api/backfills/publish': { summary: 'Publish a version', body: publishBody },
   'POST /api/backfills/rollback': { summary: 'Take a publication back', body: rollBackBody },
   'POST /api/backfills/cancel': { summary: 'Stop a backfill', body: cancelBackfill },
   'GET /api/van-day': { summary: 'One van on one day, as its page shows it', query: { 'van!': 'name', day: DAY } },
   'GET /api/van-day/track': { summary: 'Its points, packed', query: { 'van!': 'name', day: DAY }, answer: 'binary' },
-  'GET /api/replay': { summary: 'The fleet at a time of the past', query: { at: MS } },
-  'GET /api/replay/hour': { summary: 'An hour of the fleet, packed', query: { hour: MS }, answer: 'binary' },
+  'GET /api/replay': { summary: 'The register and our outages of a span of at most 26 hours', query: { 'from!': MS, 'to!': MS } },
+  'GET /api/replay/hour': { summary: 'An hour of the fleet, packed', query: { 'from!': `${MS}, a whole hour` }, answer: 'binary' },
 }
