@@ -62,7 +62,7 @@ describe('kubernetes', () => {
 
   it('asks for the health of services that there are, and scales by a metric that there is', () => {
     const services = ofKind('Service').map(nameOf)
-    const asked = [.../KM0_PROGRAMS, value: "([^"]*)"/.exec(all)![1]!.matchAll(/http:\/\/([\w-]+):9100/g)].map(([, name]) => name)
+    const asked = [.../KM0_PROGRAMS,\s+value:\s+"([^"]*)"/.exec(all)![1]!.matchAll(/http:\/\/([\w-]+):9100/g)].map(([, name]) => name)
     expect(services.toSorted()).toEqual([...asked, 'dashboard'].toSorted())
     const metric = /metric: \{ name: (\w+)_max \}/.exec(all)?.[1]
     expect(readFileSync('docs/metrics.md', 'utf8')).toContain(`\`${metric}\` | gauge | partition | stream positions`)
