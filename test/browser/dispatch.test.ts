@@ -206,10 +206,10 @@ describe.skipIf(browser === null)('dispatch', () => {
   })
 
   test('the card of a van mutes its depot beforehand, and says so', async () => {
-    await row(other, 'furgoneta-3').locator('button').first().click()
-    const card = other.getByRole('region', { name: 'furgoneta-3' })
+    await row(desk, 'furgoneta-3').locator('button').first().click()
+    const card = desk.getByRole('region', { name: 'furgoneta-3' })
     await card.getByRole('button', { name: 'Mute furgoneta-3' }).click()
-    const dialog = other.getByRole('dialog')
+    const dialog = desk.getByRole('dialog')
     await dialog.getByLabel('the whole depot').check()
     await dialog.getByRole('button', { name: 'Mute', exact: true }).click()
     await card.getByRole('button', { name: /^Stop muting the whole depot/ }).click(WAIT)

@@ -3,6 +3,8 @@
 import type { HandOverView } from '@km0/contracts/dispatch'
 import { useTranslations } from 'next-intl'
 import { type ReactNode, useMemo, useState } from 'react'
+import { FileLinks } from '../data-out/file-links.tsx'
+import { csvFile, fileName, fileStamp } from '../data-out/table-files.ts'
 import { prepareFeed } from '../feed/prepare-feed.ts'
 import { CLOCK, DAY_AND_CLOCK } from '../feed/time-formats.ts'
 import { useLive } from '../feed/use-live.ts'
@@ -21,6 +23,7 @@ import { prepareFleet } from '../van/prepare-fleet.ts'
 import { ChangeLine } from './change-line.tsx'
 import styles from './hand-over.module.css'
 import { OpenSilences } from './open-silences.tsx'
+import { changesTable } from './prepare-files.ts'
 import { CHANGE_KINDS, countChanges, keyOf } from './prepare-hand-over.ts'
 
 const EVERY_MS = 10_000
@@ -74,6 +77,12 @@ export function HandOverApp(props: { readonly brand: ReactNode; readonly theme: 
             <span className={styles.span}>
               {t('span', { from: format.dateTime(view.fromMs, DAY_AND_CLOCK), to: format.dateTime(view.nowMs, DAY_AND_CLOCK) })}
             </span>
+          )}
+          {view !== null && (
+            <FileLinks
+              what={t('changes')}
+              links={[{ format: 'CSV', from: () => csvFile(fileName('hand-over', fileStamp(view.nowMs)), changesTable(view)) }]}
+            />
           )}
           <button type="button" className={styles.print} onClick={() => window.print()}>
             {t('print')}

@@ -1,10 +1,14 @@
 import { useTranslations } from 'next-intl'
 import { type KeyboardEvent, useEffect, useMemo, useRef, useState } from 'react'
+import { FileLinks } from '../data-out/file-links.tsx'
 import { HIDEABLE, MAP_LAYERS, type MapLayer, type Place } from '../shell/place.ts'
 import { StateIcon } from '../shell/state-icon.tsx'
 import type { Van } from '../van/prepare-fleet.ts'
 import styles from './map-menu.module.css'
-import { countStates, depotsOf, toggled } from './prepare-filter.ts'
+import { countStates, depotsOf, fileFilter, toggled } from './prepare-filter.ts'
+
+/** What is listed beside the map leaves as a file too. */
+const SETS = ['fleet', 'no-signal', 'distances'] as const
 
 export interface MapMenuProps {
   readonly fleet: readonly Van[]
@@ -120,6 +124,21 @@ function Choices({ fleet, place, go, zones }: MapMenuProps) {
           {t('showAll')}
         </button>
       )}
+      <fieldset>
+        <legend>{t('files')}</legend>
+        {SETS.map((set) => (
+          <p key={set} className={styles.file}>
+            <span>{t(`file.${set}`)}</span>
+            <FileLinks
+              what={t(`file.${set}`)}
+              links={(['csv', 'geojson'] as const).map((format) => ({
+                format: format === 'csv' ? 'CSV' : 'GeoJSON',
+                from: `/api/${set}.${format}${fileFilter(place, set)}`,
+              }))}
+            />
+          </p>
+        ))}
+      </fieldset>
     </>
   )
 }

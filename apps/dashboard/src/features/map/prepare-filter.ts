@@ -28,3 +28,12 @@ export function depotsOf(fleet: readonly Van[]): { readonly id: string; readonly
   for (const { depotId, depotName } of fleet) if (depotId !== null) names.set(depotId, depotName ?? depotId)
   return [...names].map(([id, name]) => ({ id, name })).sort((a, b) => a.name.localeCompare(b.name, 'ca'))
 }
+
+/** The query of a file of what is shown: the depot, and of the fleet the states that are not left out. */
+export function fileFilter({ depot, hidden }: Pick<Place, 'depot' | 'hidden'>, set: string): string {
+  const query = new URLSearchParams()
+  if (depot !== null) query.set('depot', depot)
+  if (hidden.length > 0 && set === 'fleet') query.set('state', HIDEABLE.filter((state) => !hidden.includes(state)).join(','))
+  const text = query.toString().replaceAll('%2C', ',')
+  return text === '' ? '' : `?${text}`
+}

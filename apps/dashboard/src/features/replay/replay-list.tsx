@@ -1,12 +1,15 @@
 import { madridDate } from '@km0/contracts/madrid'
 import { useTranslations } from 'next-intl'
 import { useEffect, useRef, useState } from 'react'
+import { FileLinks } from '../data-out/file-links.tsx'
+import { csvFile, fileName, fileStamp, geoJsonFile } from '../data-out/table-files.ts'
 import { shortAge } from '../feed/durations.ts'
 import { CLOCK } from '../feed/time-formats.ts'
 import { useTimes } from '../feed/use-times.ts'
 import card from '../shell/card.module.css'
 import { StateIcon } from '../shell/state-icon.tsx'
 import { addressOfVanPage } from '../van-page/van-page-place.ts'
+import { momentTable } from './prepare-files.ts'
 import type { ReplayMoment, ReplayState, ReplayVan } from './prepare-replay.ts'
 import styles from './replay.module.css'
 
@@ -37,6 +40,15 @@ export function ReplayList(props: {
       <header className={card.head}>
         <h2 id="list-title">{t('vans')}</h2>
         <span className={card.aside}>{vans.length}</span>
+        {moment !== null && (
+          <FileLinks
+            what={t('vans')}
+            links={[
+              { format: 'CSV', from: () => csvFile(fileName('fleet', fileStamp(atMs)), momentTable({ ...moment, vans }, atMs)) },
+              { format: 'GeoJSON', from: () => geoJsonFile(fileName('fleet', fileStamp(atMs)), momentTable({ ...moment, vans }, atMs)) },
+            ]}
+          />
+        )}
       </header>
       <div className={styles.filters}>
         {STATES.filter((state) => state !== 'unknown' || (moment?.counts.unknown ?? 0) > 0).map((state) => (

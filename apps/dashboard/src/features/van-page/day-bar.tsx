@@ -1,6 +1,7 @@
 import { madridDate } from '@km0/contracts/madrid'
 import type { VanDayView } from '@km0/contracts/van-day-panel'
 import { useTranslations } from 'next-intl'
+import { FileLinks } from '../data-out/file-links.tsx'
 import { useTimes } from '../feed/use-times.ts'
 import { addressOfReplay } from '../replay/replay-place.ts'
 import styles from './van-page.module.css'
@@ -20,6 +21,7 @@ export function DayBar(props: {
   const t = useTranslations('vanPage')
   const format = useTimes()
   const { view, day, nowMs, place } = props
+  const file = new URLSearchParams({ van: view.van.van, day })
   const isToday = view.day.endMs > nowMs
   const move = (days: number) => {
     const next = madridDate(view.day.startMs + DAY_MS / 2 + days * DAY_MS)
@@ -57,6 +59,13 @@ export function DayBar(props: {
         <a href={`/?${new URLSearchParams({ van: view.van.van })}`}>{t('toMap')}</a>
         <a href={addressOfReplay({ atMs: Math.floor(props.atMs / 1_000) * 1_000, van: view.van.van })}>{t('toReplay')}</a>
       </nav>
+      <FileLinks
+        what={t('track')}
+        links={[
+          { format: 'CSV', from: `/api/track.csv?${file}` },
+          { format: 'GeoJSON', from: `/api/track.geojson?${file}` },
+        ]}
+      />
     </header>
   )
 }

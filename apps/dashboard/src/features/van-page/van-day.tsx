@@ -5,6 +5,8 @@ import type { VanDayView } from '@km0/contracts/van-day-panel'
 import dynamic from 'next/dynamic'
 import { useTranslations } from 'next-intl'
 import { useCallback, useMemo, useRef } from 'react'
+import { FileLinks } from '../data-out/file-links.tsx'
+import { csvFile, fileName } from '../data-out/table-files.ts'
 import { CLOCK } from '../feed/time-formats.ts'
 import { useTimes } from '../feed/use-times.ts'
 import type { OwnMap } from '../map/own-map.ts'
@@ -16,6 +18,7 @@ import { DayBar } from './day-bar.tsx'
 import { ClockCard, PointsCard, TotalsCard } from './day-cards.tsx'
 import { LakeNotice } from './lake-notice.tsx'
 import { prepareClock } from './prepare-clock.ts'
+import { windowsTable } from './prepare-files.ts'
 import { preparePoints } from './prepare-points.ts'
 import { prepareTimeline, type SpanKind } from './prepare-timeline.ts'
 import { speedAt } from './prepare-van-map.ts'
@@ -139,6 +142,19 @@ export function VanDay(props: VanDayProps) {
             <header className={card.head}>
               <h2 id="windows-title">{t('windows')}</h2>
               <span className={card.aside}>{t('windowsHint')}</span>
+              <FileLinks
+                what={t('windows')}
+                links={[
+                  {
+                    format: 'CSV',
+                    from: () =>
+                      csvFile(
+                        fileName(view.van.van, day, 'windows'),
+                        windowsTable(view, prepareWindows(view, track), view.rules.windowSizeMs),
+                      ),
+                  },
+                ]}
+              />
               <WindowAt atMs={atMs} slideMs={view.rules.slideMs} onWindow={props.onWindow} />
             </header>
             <WindowsChart day={view.day} series={series} atMs={atMs} theme={props.theme} onPick={props.onWindow} />

@@ -4,15 +4,16 @@ import { EVERYTHING, type PlatformEvent, type Scope } from '@km0/contracts'
 import { closeServer } from '@km0/runtime'
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterEach, describe, expect, it, vi } from 'vitest'
+import { geoJsonOf } from '../../features/data-out/table-files.ts'
 import { Refusal } from '../guard.ts'
-import { PanelState } from '../panel-state.ts'
+import { MaskingState } from '../masking/masking-state.ts'
 import type { Routes } from '../rest.ts'
 import { ACCESS } from '../sign-in/access.ts'
 import { keepSession } from '../sign-in/session.ts'
 import { sessionFor } from '../sign-in/sessions.testbench.ts'
 import { answerProblem, ROUTES_WITH_ANSWER } from './answer-check.testbench.ts'
 import { EventStreams } from './event-stream.ts'
-import { geoJsonOf, stockTable } from './export-tables.ts'
+import { stockTable } from './export-tables.ts'
 import { exportsRoutes } from './exports-rest.ts'
 import { openApi } from './open-api-rest.ts'
 import { ROUTE_DOCS } from './route-docs.ts'
@@ -41,7 +42,7 @@ async function serve(routes: Routes, scope: Scope = EVERYTHING): Promise<string>
 }
 
 function stateOf(): PanelState {
-  const state = new PanelState({ clock: 'machine', placeOf: () => 'Girona' })
+  const state = new MaskingState({ clock: 'machine', placeOf: () => 'Girona' })
   state.apply({
     kind: 'register',
     depots: [{ id: 'girona', name: 'Girona', lat: 42, lon: 2, markets: [], shiftStart: null, shiftEnd: null }],
@@ -211,7 +212,13 @@ function closeAll(...clients: readonly Client[]): void {
 
 describe('the stream of events', () => {
   const streamOf = async (events: Events, scope?: Scope, more: object = {}) => {
-    const streams = new EventStreams({ store: events, onTrouble: () => undefined, lookEveryMs: 5, ...more })
+    const streams = new EventStreams({
+      store: events,
+      state: new MaskingState({ clock: 'machine', placeOf: () => null }),
+      onTrouble: () => undefined,
+      lookEveryMs: 5,
+      ...more,
+    })
     ends.push(async () => streams.stop())
     return { streams, url: `${await serve(streams.routes, scope)}/api/events` }
   }

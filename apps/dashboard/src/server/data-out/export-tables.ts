@@ -1,17 +1,11 @@
 import type { CsvCell, StockEpisodeView } from '@km0/contracts'
+import { type ExportTable, isoTime } from '../../features/data-out/table-files.ts'
 import { prepareDistances } from '../../features/distances/prepare-distances.ts'
 import { prepareNoSignal } from '../../features/no-signal/prepare-no-signal.ts'
 import type { Van } from '../../features/van/prepare-fleet.ts'
 import type { Screen } from './screen.ts'
 
-/** A table that leaves the panel: its columns, and a row each. `places`: columns of longitude and latitude, for GeoJSON. */
-export interface ExportTable {
-  readonly columns: readonly string[]
-  readonly rows: readonly (readonly CsvCell[])[]
-}
-
-/** Times stand as ISO 8601 in UTC: they are read by programs. */
-export const isoTime = (ms: number | null) => (ms === null ? null : new Date(ms).toISOString())
+export { type ExportTable, geoJsonOf, isoTime } from '../../features/data-out/table-files.ts'
 
 const VAN_COLUMNS = ['van', 'name', 'plate', 'depot', 'state', 'lat', 'lon', 'place', 'event_time', 'event_ms']
 const vanCells = (van: Van): CsvCell[] => [
@@ -91,21 +85,6 @@ export function stockTable(episodes: readonly StockEpisodeView[], market: string
         ...[episode.minimum, episode.threshold, episode.stock, isoTime(episode.stockMs)],
         ...[episode.acknowledgement?.actor.name ?? null, episode.acknowledgement?.note ?? null],
       ]),
-  }
-}
-
-/** A table as GeoJSON (RFC 7946): a point where the row has a place, no geometry where it has none. */
-export function geoJsonOf({ columns, rows }: ExportTable): object {
-  const [lat, lon] = [columns.indexOf('lat'), columns.indexOf('lon')]
-  return {
-    type: 'FeatureCollection',
-    features: rows.map((row) => ({
-      type: 'Feature',
-      geometry: row[lat] == null || row[lon] == null ? null : { type: 'Point', coordinates: [row[lon], row[lat]] },
-      properties: Object.fromEntries(
-        columns.flatMap((name, index) => (index === lat || index === lon ? [] : [[name, row[index] ?? null]])),
-      ),
-    })),
   }
 }
 
