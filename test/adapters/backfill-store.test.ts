@@ -1,5 +1,14 @@
 import { type Piece, type SessionSpan, sessionHours } from '@km0/backfill'
-import { BackfillRefusedError, type Backfills, openBackfills, openServing, PieceRows, type VersionPlan } from '@km0/serving'
+import {
+  BackfillRefusedError,
+  type Backfills,
+  openBackfills,
+  openRetention,
+  openServing,
+  PieceRows,
+  retentionEnvironment,
+  type VersionPlan,
+} from '@km0/serving'
 import { startServices, type TestServices } from '@km0/testkit/services'
 import fc from 'fast-check'
 import pg from 'pg'
@@ -172,6 +181,71 @@ it('keeps the served version of an hour and the newest, and says what it dropped
   expect(left.rows.map(({ version }) => version)).toEqual([first, others[1], others[2]])
   const newest = await store.publish(others[2] ?? 0, by)
   await expect(store.rollBack(1, by)).rejects.toThrow(new RegExp(`by publication ${newest.publication}`))
+})
+
+it('deletes what is too old in batches, never what is served nor what a silence that lasts needs', async () => {
+  const day = 24 * HOUR
+  const make = (van: string) =>
+    versionOf(planOf([van], T0, T0 + HOUR), (rows) => {
+      for (let minute = 5; minute <= 60; minute += 5) rows.distance(van, T0 + (minute - 5) * MINUTE, T0 + minute * MINUTE, window(7))
+      rows.session(van, T0 + MINUTE, T0 + 9 * MINUTE, 3)
+      rows.travelHour(van, T0, { distanceMm: 84, positions: 72, jumps: 0, jumpsMm: 0, gaps: 0, gapsMm: 0 })
+    })
+  const [served, old] = [await make('served'), await make('old')]
+  await store.publish(served, by)
+  await pool.query(
+    `truncate km0.no_signal_episode, km0.silence_watch, km0.outage, km0.acknowledgement, km0.audit;
+     insert into km0.partition_mark (partition, next_offset, record_ms, epoch, written_at_ms) values (0, 1, ${T0 + 200 * day}, 1, 0);
+     insert into km0.no_signal_episode values ('over', ${T0}, ${T0 + MINUTE}, 1, 0, 1), ('lasts', ${T0}, null, 1, 1, 1);
+     insert into km0.outage values (0, ${T0}, ${T0 + MINUTE}, 'x', 1, 1), (1, ${T0}, ${T0 + MINUTE}, 'x', 1, 1);
+     insert into km0.acknowledgement (van, since_ms, actor_id, actor_name, actor_roles, note, at_ms)
+       values ('over', ${T0}, 'a', 'a', '{}', '', ${T0}), ('lasts', ${T0}, 'a', 'a', '{}', '', ${T0})`,
+  )
+  const views = async () =>
+    Promise.all(['distance', 'session', 'travel'].map(async (kind) => (await pool.query(`select * from km0.served_${kind}`)).rows))
+  const before = await views()
+  expect(before.map((rows) => rows.length)).toEqual([12, 1, 1])
+  const retention = openRetention({ databaseUrl: services.postgres.url, applicationName: 'test' })
+  const settings = retentionEnvironment.parse({ KM0_RESULT_RETENTION_DAYS: 300 })
+  const pace = { batchRows: 3, pauseMs: 0 }
+  const counts = {
+    silences: { no_signal_episode: 1, silence_watch: 1, acknowledgement: 1, outage: 1 },
+    versions: { version_hour: 3, version_travel: 1, version_distance: 12, version_session: 1 },
+  }
+  const ofKinds = (rows: readonly { kind: string; rows: object }[] | null) =>
+    Object.fromEntries((rows ?? []).flatMap(({ kind, rows: of }) => (Object.keys(of).length > 0 ? [[kind, of]] : [])))
+  try {
+    // Nothing is too old yet; what nothing is known of by the log is never.
+    expect(ofKinds(await retention.apply(settings, T0 + 29 * day, pace))).toEqual({})
+    // A guard is asked anew in each step: what is said of a silence goes once the silence is gone.
+    const { acknowledgement: _, outage: __, silence_watch: ___, ...first } = counts.silences
+    expect(ofKinds(await retention.preview(settings, T0 + 100 * day))).toMatchObject({ versions: counts.versions, silences: first })
+    expect(await views()).toEqual(before)
+    const shares: number[] = []
+    const [one, other] = await Promise.all([
+      retention.apply(settings, T0 + 100 * day, pace, (_row, share) => void shares.push(share)),
+      retention.apply(settings, T0 + 100 * day, pace, (_row, share) => void shares.push(share)),
+    ])
+    expect([one, other].filter((rows) => rows === null).length).toBeLessThan(2)
+    expect({ ...ofKinds(one), ...ofKinds(other) }).toEqual(counts)
+    expect(shares.at(-1)).toBe(1)
+    expect(await views()).toEqual(before)
+    const left = async (table: string) => (await pool.query(`select van from km0.${table}`)).rows
+    expect([await left('no_signal_episode'), await left('acknowledgement')]).toEqual([[{ van: 'lasts' }], [{ van: 'lasts' }]])
+    expect((await pool.query('select partition from km0.outage')).rows).toEqual([{ partition: 1 }])
+    await expect(store.publish(old, by)).rejects.toThrow(/dropped to keep/)
+    expect((await pool.query('select action, detail from km0.audit')).rows).toEqual([
+      { action: 'retention', detail: expect.stringContaining('version_distance 12') },
+    ])
+    // Years on, the clock of the log stands: what came by it stays. Distance by hour goes when the log has gone on.
+    await retention.apply(settings, T0 + 900 * day, pace)
+    expect(await views()).toEqual(before)
+    await pool.query(`update km0.partition_mark set record_ms = ${T0 + 900 * day}`)
+    await retention.apply(settings, T0 + 900 * day, pace)
+    expect((await views())[2]).toEqual([])
+  } finally {
+    await retention.close()
+  }
 })
 
 it('forgets hours whose day is dropped, but for distance by hour', async () => {

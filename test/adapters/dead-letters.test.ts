@@ -7,6 +7,7 @@ import { PartitionTask } from '@km0/stream/partition-task'
 import { startServices, type TestServices } from '@km0/testkit/services'
 import { type Log, type LogRecord, openLog } from '@km0/transport'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { emptyNewestPoints } from '../../packages/cli/src/erase-newest.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const TOPIC = TOPICS.positions.name
@@ -103,4 +104,19 @@ it('a clock an hour ahead: the points are found, tried, sent again, late for liv
   for (const { partition, offset, timestampMs, key, value } of repaired)
     batch.onRecord(partition, offset, timestampMs, key, String(value), value?.length ?? 0, true)
   expect(batch.rows().find(({ key }) => key.startsWith(`recorregut|${AHEAD}|dia`))?.value).toContain('"posicions":10')
+})
+
+it('the newest points of a van that is erased are emptied where they are, once, and no other one', async () => {
+  const topic = TOPICS.live.name
+  await log.ensureTopics([TOPICS.live], { [topic]: { partitions: 3 } })
+  const producer = await log.openProducer()
+  const point = (key: string, partition: number, value: string | null = '{}') => ({ topic, key, partition, value })
+  await producer.send([point('gone', 0), point('stays', 0), point('gone', 2), point('gone', 2), point('gone', 1), point('gone', 1, null)])
+  await producer.close()
+  expect(await emptyNewestPoints(log, 'gone')).toBe(2)
+  expect(await emptyNewestPoints(log, 'gone')).toBe(0)
+  const newest = new Map<string, string | null>()
+  for await (const { partition, records } of log.readTopic({ topic }))
+    for (const { key, value } of records) newest.set(`${key} ${partition}`, value === null ? null : value.toString('utf8'))
+  expect(Object.fromEntries(newest)).toEqual({ 'gone 0': null, 'gone 1': null, 'gone 2': null, 'stays 0': '{}' })
 })

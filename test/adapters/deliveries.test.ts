@@ -50,6 +50,7 @@ const start = (changes: Record<string, string> = {}) =>
     KM0_SMTP_URL: `smtp://127.0.0.1:${portOf(mail.server)}`,
     KM0_REPORT_DIR: folder,
     KM0_BATCH_LOCK_MS: '1000',
+    KM0_RETENTION_EVERY_MS: '500',
     ...changes,
   })
 const subscribe = (more: Partial<Parameters<DataOut['createSubscription']>[0]> = {}) =>
@@ -84,6 +85,10 @@ beforeAll(async () => {
   pool = new pg.Pool({ connectionString: services.postgres.url, max: 1 })
   // The server stops before the pool's idle connection has.
   pool.on('error', () => undefined)
+  await pool.query(
+    `insert into km0.sign_in_user (id, name, email, role, all_vans) values ($1, 'Marta', 'marta@example.cat', 'administrator', true)`,
+    [MARTA.id],
+  )
   folder = await mkdtemp(join(tmpdir(), 'km0-reports-'))
   hook = createServer((request, response) => {
     let body = ''
@@ -167,6 +172,17 @@ it('loses none and stores none twice when it is killed, and when the queue loses
   expect(keys.size).toBe(80)
   // What was under way when it was killed may come once more, with its key: at most as many as are sent at a time.
   expect(received.length - keys.size).toBeLessThanOrEqual(4)
+})
+
+it('deletes what is too old meanwhile, after the queue has lost its clock too, and says so in the audit', async () => {
+  await pool.query(
+    `insert into km0.audit (at_ms, actor_name, action, detail, address) values (0, 'old', 'x', '', ''), ($1, 'new', 'x', '', '')`,
+    [Date.now()],
+  )
+  await until('the old entry is gone, and that is noted', async () => {
+    const { rows } = await pool.query('select actor_name as name from km0.audit order by at_ms')
+    return rows.map(({ name }) => name).join() === 'new,km0:retention'
+  })
 })
 
 it('sends e-mail once the mail server takes it, and reports that were missed once each, to file, mail and webhook', async () => {

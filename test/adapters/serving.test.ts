@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { EVERYTHING, TOPICS } from '@km0/contracts'
 import { MigrationError, openServing, type ResultRecord, type Serving, ServingUnavailableError } from '@km0/serving'
+import { OWNER_TABLES, VAN_TABLES } from '@km0/serving/erase/erase-van'
 import { migrate } from '@km0/serving/migrate'
 import { MIGRATIONS } from '@km0/serving/migrations'
 import { isSchemaMissing, Pool, parseInt8, parseNumeric } from '@km0/serving/pool'
@@ -71,6 +72,16 @@ describe('migrations', () => {
     const text = readFileSync(new URL('../../docs/personal-data.md', import.meta.url), 'utf8')
     expect(tables.length).toBeGreaterThan(15)
     expect(tables.flatMap(({ name }) => (text.includes(`\`${name}\``) ? [] : [name]))).toEqual([])
+  })
+
+  it('make no table with a column of a van or an owner that km0 erase does not know', async () => {
+    const columns = await pool.query<{ name: string }>(
+      `select c.table_name || '.' || c.column_name as name from information_schema.columns c
+       join pg_class t on t.oid = format('%I.%I', c.table_schema, c.table_name)::regclass
+       where c.table_schema = 'km0' and c.column_name in ('van', 'owner') and t.relkind in ('r', 'p') and not t.relispartition`,
+    )
+    const known = [...VAN_TABLES.map((table) => `${table}.van`), ...OWNER_TABLES.map((table) => `${table}.owner`)]
+    expect(columns.map(({ name }) => name).sort()).toEqual(known.sort())
   })
 
   it('leave nothing behind when one fails', async () => {

@@ -8,10 +8,16 @@ import { batchEnvironment } from './environment.ts'
 import { latenessEnvironment, startLateness } from './lateness/start-lateness.ts'
 import { ledgerEnvironment, startLedgers } from './ledger/start-ledgers.ts'
 import { startNightly } from './nightly/start-nightly.ts'
+import { retentionSettings, startRetention } from './retention/start-retention.ts'
 
 const { settings, log, metrics, health, shutdown } = startProgram(
   'batch',
-  batchEnvironment.extend({ ...ledgerEnvironment.shape, ...latenessEnvironment.shape, ...deliveryEnvironment.shape }),
+  batchEnvironment.extend({
+    ...ledgerEnvironment.shape,
+    ...latenessEnvironment.shape,
+    ...deliveryEnvironment.shape,
+    ...retentionSettings.shape,
+  }),
 )
 
 const operations = await serveOperations({ host: settings.KM0_HTTP_HOST, port: settings.KM0_HTTP_PORT, health, metrics })
@@ -25,6 +31,8 @@ const nightly = await startNightly({ settings, log, metrics, health, rules })
 shutdown.add('nightly', () => nightly.close())
 const deliveries = await startDeliveries({ settings, log, metrics, health })
 shutdown.add('deliveries', () => deliveries.close())
+const retention = await startRetention({ settings, log, metrics, health })
+shutdown.add('retention', () => retention.close())
 const lateness = startLateness({ settings, log, health })
 shutdown.add('lateness', () => lateness.close())
 log.info({ port: operations.port, queue: QUEUES.backfills }, 'batch worker ready')

@@ -2,6 +2,7 @@ import { join } from 'node:path'
 import { checkpointEnvironment, type ObjectStore, openObjects } from '@km0/checkpoints'
 import { commonEnvironment } from '@km0/runtime'
 import { silenceStepsEnvironment } from '@km0/runtime/silence-steps'
+import { retentionEnvironment } from '@km0/serving'
 import { z } from 'zod'
 
 const positive = (fallback: number) => z.coerce.number().int().positive().default(fallback)
@@ -25,10 +26,8 @@ export const streamEnvironment = commonEnvironment.extend({
   KM0_STOCK_IDLE_MS: positive(10_000),
   /** How soon partitions that were added to the source of stock are noticed. */
   KM0_STOCK_TOPIC_CHECK_MS: positive(10_000),
-  /** Days that rows of distances and sessions stay in PostgreSQL. */
-  KM0_RESULT_RETENTION_DAYS: positive(30),
-  /** Days that tracks stay: at most 8,640 rows a van and day. */
-  KM0_TRACK_RETENTION_DAYS: positive(3),
+  // Days that are over are dropped by who writes them, too.
+  ...retentionEnvironment.pick({ KM0_RESULT_RETENTION_DAYS: true, KM0_TRACK_RETENTION_DAYS: true }).shape,
 })
 
 export type StreamSettings = z.infer<typeof streamEnvironment>

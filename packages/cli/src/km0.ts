@@ -12,6 +12,7 @@ import { deadLettersList, deadLettersResubmit, deadLettersShow } from './dead-le
 import { depotsImport } from './depots-import.ts'
 import { dirty } from './dirty.ts'
 import { epochRaise } from './epoch-raise.ts'
+import { erase } from './erase.ts'
 import { lakeExport, lakeFiles } from './lake-export.ts'
 import { lakeExtensions } from './lake-extensions.ts'
 import { lakeResults } from './lake-results.ts'
@@ -20,6 +21,7 @@ import { lakeStatusCommand } from './lake-status.ts'
 import { marketsImport } from './markets-import.ts'
 import { reprocess, reprocessDiff, reprocessDrop, reprocessList, reprocessPublish } from './reprocess.ts'
 import { restore } from './restore.ts'
+import { retention } from './retention.ts'
 import { savepointCreate } from './savepoint-create.ts'
 import { savepointDelete, savepointList } from './savepoint-list.ts'
 import { savepointRestore } from './savepoint-restore.ts'
@@ -69,6 +71,8 @@ const COMMANDS: readonly Command[] = [
   deadLettersResubmit,
   backup,
   restore,
+  retention,
+  erase,
   savepointCreate,
   savepointList,
   savepointRestore,

@@ -28,7 +28,8 @@ export async function noteCommand(signIn: SignIn, action: string, detail: string
   await signIn.store.writeAudit({ atMs: Date.now(), actorId: null, actorName: `km0 (${accountName()})`, action, detail, address: 'cli' })
 }
 
-function accountName(): string {
+/** Of whoever runs the command. */
+export function accountName(): string {
   try {
     return userInfo().username
   } catch {

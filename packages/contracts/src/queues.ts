@@ -6,4 +6,6 @@ export const QUEUES = {
   nightly: 'nightly',
   /** Events and reports on their way to whoever has asked for them. */
   deliveries: 'deliveries',
+  /** The clock of the job that deletes what is too old. */
+  retention: 'retention',
 } as const

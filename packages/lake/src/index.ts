@@ -1,4 +1,5 @@
 export * from './environment.ts'
+export * from './erase.ts'
 export * from './errors.ts'
 export * from './export.ts'
 export { fetchExtensions } from './extensions.ts'

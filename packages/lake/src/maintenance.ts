@@ -105,9 +105,8 @@ async function dropOldDays(connection: LakeConnection, day: number): Promise<num
  * there, and nothing else is done to offsets: they never become files. DuckLake's rewriting of files does not see a deletion that another
  * transaction makes meanwhile, and would bring an old offset back (seen with 1.5.5).
  */
-async function forgetOldOffsets(connection: LakeConnection, { catalogUrl, catalogSchema }: LakeSettings): Promise<void> {
-  await connection.run(`ATTACH IF NOT EXISTS ${literal(catalogUrl)} AS ${CATALOG} (TYPE postgres)`)
-  const schema = `${CATALOG}.${identifier(catalogSchema)}`
+async function forgetOldOffsets(connection: LakeConnection, settings: LakeSettings): Promise<void> {
+  const schema = await catalogSchemaOf(connection, settings)
   const tables = await connection.all<{ name: string }>(
     `SELECT i.table_name AS name FROM ${schema}.ducklake_inlined_data_tables i JOIN ${schema}.ducklake_table t ON t.table_id = i.table_id
       WHERE starts_with(t.table_name, 'offsets_')`,
@@ -117,8 +116,17 @@ async function forgetOldOffsets(connection: LakeConnection, { catalogUrl, catalo
   for (const { name } of tables) await connection.run(`DELETE FROM ${schema}.${identifier(name)} WHERE end_snapshot <= ${oldest.id}`)
 }
 
+/** Attaches the catalog's own tables. Returns the schema that they are in, as it is written in SQL. */
+export async function catalogSchemaOf(
+  connection: LakeConnection,
+  { catalogUrl, catalogSchema }: Pick<LakeSettings, 'catalogUrl' | 'catalogSchema'>,
+): Promise<string> {
+  await connection.run(`ATTACH IF NOT EXISTS ${literal(catalogUrl)} AS ${CATALOG} (TYPE postgres)`)
+  return `${CATALOG}.${identifier(catalogSchema)}`
+}
+
 /** Writes the files anew of which more than `threshold` is deleted. */
-function rewriteStatement(table: string, threshold: number): string {
+export function rewriteStatement(table: string, threshold: number): string {
   return `CALL ducklake_rewrite_data_files(${literal(LAKE)}, ${literal(table)}, delete_threshold => ${threshold})`
 }
 

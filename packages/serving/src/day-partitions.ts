@@ -65,17 +65,23 @@ export class DayPartitions {
   async dropBefore(table: DayTable, beforeMs: number): Promise<string[]> {
     return this.#pool.transaction('begin', async (client) => {
       await client.query('select pg_advisory_xact_lock($1)', [LOCK])
-      const names = await partitionsOf(client, table)
-      const old = names.filter((name) => {
-        const day = partitionDay(table, name)
-        return day !== null && (day + 1) * DAY_MS <= beforeMs
-      })
+      const old = endedBefore(table, await partitionsOf(client, table), beforeMs)
       for (const name of old) {
         await client.query(`drop table km0.${name}`)
         this.#known.delete(name)
       }
       return old
     })
+  }
+
+  /** Names of a table's partitions. */
+  names(table: DayTable): Promise<string[]> {
+    return this.#pool.withClient((client) => partitionsOf(client, table))
+  }
+
+  /** Names of the partitions that `dropBefore` would drop. */
+  async before(table: DayTable, beforeMs: number): Promise<string[]> {
+    return endedBefore(table, await this.names(table), beforeMs)
   }
 
   /** Runs `write`. A day's partition may have been dropped by another program since it was seen: then it is made again, once. */
@@ -88,6 +94,13 @@ export class DayPartitions {
       return write()
     }
   }
+}
+
+function endedBefore(table: DayTable, names: readonly string[], beforeMs: number): string[] {
+  return names.filter((name) => {
+    const day = partitionDay(table, name)
+    return day !== null && (day + 1) * DAY_MS <= beforeMs
+  })
 }
 
 async function partitionsOf(client: Client, table: DayTable): Promise<string[]> {

@@ -19,13 +19,13 @@ export interface Published {
   readonly held: readonly HoursOfOwner[]
 }
 
-/** One publication at a time. */
-const LOCK = 8_271_828_182_847
+/** One publication at a time, and none while rows of versions that are not served are deleted. */
+export const PUBLISH_LOCK = 8_271_828_182_847
 
 /** Makes a version the served one, in one transaction. Rejects with BackfillRefusedError, changing nothing. */
 export async function publish(pool: Pool, id: number, command: Command): Promise<Published> {
   return pool.transaction('begin', async (client) => {
-    await client.query('select pg_advisory_xact_lock($1)', [LOCK])
+    await client.query('select pg_advisory_xact_lock($1)', [PUBLISH_LOCK])
     await lockComparison(client, id)
     const version = await readFrozen(client, id, 'for update of v')
     await refuseUnfit(client, id, version)
@@ -126,7 +126,7 @@ async function moveTo(client: Client, version: number, publication: number, { ra
 /** Serves again what was served before a publication. Rejects with BackfillRefusedError, changing nothing. */
 export async function rollBack(pool: Pool, undoes: number, command: Command): Promise<Published> {
   return pool.transaction('begin', async (client) => {
-    await client.query('select pg_advisory_xact_lock($1)', [LOCK])
+    await client.query('select pg_advisory_xact_lock($1)', [PUBLISH_LOCK])
     const { rows } = await client.query<{ action: string; version: number; undoneBy: number | null }>(
       `select p.action, p.version, (select r.id from km0.publication r where r.undoes = p.id) as "undoneBy" from km0.publication p where p.id = $1`,
       [undoes],
