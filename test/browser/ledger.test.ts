@@ -12,12 +12,12 @@ import { LABELS, startPanelUnderTest } from './panel-under-test.ts'
 import { SimulatedSource } from './simulated-source.ts'
 
 const ARTEFACTS = join(import.meta.dirname, '../artefacts/ledger')
-const WITHIN = { timeout: 20_000 }
+const WITHIN = { timeout: 60_000 }
 const ASK = 'form:has(fieldset) button[type=submit]'
 
 let browser: Browser | null = null
 try {
-  browser = await launchBrowser()
+  browser = await launchBrowser({ maps: false })
 } catch (error) {
   console.warn(`no browser can be started, so the page of the ledger is not tested in one: ${String(error)}`)
 }

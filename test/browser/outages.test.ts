@@ -15,7 +15,7 @@ const ARTEFACTS = join(import.meta.dirname, '../artefacts/panel')
 
 let browser: Browser | null = null
 try {
-  browser = await launchBrowser()
+  browser = await launchBrowser({ maps: false })
 } catch (error) {
   console.warn(`no browser can be started, so outages are not tested in one: ${String(error)}`)
 }

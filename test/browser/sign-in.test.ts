@@ -20,7 +20,7 @@ const PASSWORD = 'vint furgonetes a Salt'
 
 let browser: Browser | null = null
 try {
-  browser = await launchBrowser()
+  browser = await launchBrowser({ maps: false })
 } catch (error) {
   console.warn(`no browser can be started, so sign-in is not tested in one: ${String(error)}`)
 }

@@ -19,6 +19,9 @@ const FLAGS = [
   '--ignore-gpu-blocklist',
 ]
 
+/** A browser that cannot draw maps: drawing one in software takes a core, and the panel's lists work all the same. */
+const WITHOUT_MAPS = '--disable-3d-apis'
+
 /** Path of a Chromium on this machine: KM0_CHROMIUM, else the first of the usual names on PATH; null when there is none. */
 function installedChromium(): string | null {
   const given = process.env.KM0_CHROMIUM
@@ -38,13 +41,14 @@ async function carriedChromium(): Promise<{ readonly path: string; readonly libr
 
 /**
  * Starts a headless Chromium: the machine's, else the one that npm's `@sparticuz/chromium` carries. Rejects with what was tried when
- * neither starts; whoever tests then counts the test as skipped.
+ * neither starts; whoever tests then counts the test as skipped. Without `maps` it has no WebGL.
  */
-export async function launchBrowser(): Promise<Browser> {
+export async function launchBrowser({ maps = true }: { readonly maps?: boolean } = {}): Promise<Browser> {
+  const args = maps ? FLAGS : [...FLAGS, WITHOUT_MAPS]
   const installed = installedChromium()
-  if (installed !== null) return chromium.launch({ executablePath: installed, headless: true, args: FLAGS })
+  if (installed !== null) return chromium.launch({ executablePath: installed, headless: true, args })
   const { path, libraries } = await carriedChromium()
   const searched = [libraries, process.env.LD_LIBRARY_PATH].filter(Boolean).join(delimiter)
   const env = { ...(process.env as Record<string, string>), LD_LIBRARY_PATH: searched }
-  return chromium.launch({ executablePath: path, headless: true, args: FLAGS, env })
+  return chromium.launch({ executablePath: path, headless: true, args, env })
 }
