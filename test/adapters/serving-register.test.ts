@@ -1,6 +1,7 @@
 import { EVERYTHING, type Scope } from '@km0/contracts'
 import { openServing, RegisterImportError, type Serving } from '@km0/serving'
-import { Pool } from '@km0/serving/pool'
+import { type Client, Pool } from '@km0/serving/pool'
+import { withinScope } from '@km0/serving/scope'
 import { startServices, type TestServices } from '@km0/testkit/services'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { distance, EMPTY_ALL, MINUTE, NOW, PANEL, PanelWriter, session, signal } from './serving-rows.ts'
@@ -109,6 +110,141 @@ describe('register and scope', () => {
       displacementMm: 1,
       revision: 0,
     })
+  })
+})
+
+describe('row security', () => {
+  const OLOT: Scope = { kind: 'limited', depots: ['olot'], markets: [] }
+  const POLICED = `select c.table_name::text as name, array_agg(c.column_name::text) as columns
+    from information_schema.columns c join pg_class t on t.oid = format('%I.%I', c.table_schema, c.table_name)::regclass
+    where c.table_schema = 'km0' and t.relkind in ('r', 'p') and not t.relispartition
+      and exists (select from pg_policy p where p.polrelid = t.oid) group by 1 order by 1`
+  /** Far from any day that has partitions. */
+  const AT = 4_102_444_800_000
+  const VALUES: Readonly<Record<string, unknown>> = {
+    state: 'signal',
+    motion: 'moving',
+    reason: 'tard',
+    depot_id: 'olot',
+    day: 'mon',
+  }
+
+  /** One row of each table for a van, a depot and a market, by what the columns want. */
+  const fill = async (client: Client, table: string, of: { van: string; depot: string; market: string; n: number }) => {
+    const { rows } = await client.query<{ name: string; type: string; wanted: boolean }>(
+      `select column_name::text as name, udt_name::text as type, is_nullable = 'NO' and column_default is null and is_identity = 'NO' as wanted
+       from information_schema.columns where table_schema = 'km0' and table_name = $1 order by ordinal_position`,
+      [table],
+    )
+    const names = new Set(rows.map(({ name }) => name))
+    const kinds = names.has('owner') ? ['distance', 'alert'] : [names.has('subject') ? 'van' : 'no-signal']
+    for (const kind of kinds) {
+      const own: Readonly<Record<string, unknown>> = {
+        ...VALUES,
+        kind,
+        van: of.van,
+        subject: of.van,
+        owner: kind === 'alert' ? of.market : of.van,
+        market: of.market,
+        depot_id: of.depot,
+        id: table === 'depot' ? of.depot : of.market,
+        key: of.van,
+        markets: `{${of.market}}`,
+        window_start_ms: AT + of.n - 1,
+        ...(table === 'stock_notice' ? { reason: 'begun' } : {}),
+      }
+      const generic: Readonly<Record<string, unknown>> = {
+        text: 'x',
+        _text: '{}',
+        int4: 1,
+        float8: 1,
+        bool: false,
+        jsonb: '{}',
+        int8: AT + of.n,
+      }
+      const columns = rows.filter(({ name, wanted }) => wanted || name === 'van' || name === 'depot_id' || name === 'markets')
+      await client.query(
+        `insert into km0.${table} (${columns.map(({ name }) => name).join(', ')}) values (${columns.map((_, n) => `$${n + 1}`).join(', ')})`,
+        columns.map(({ name, type }) => own[name] ?? generic[type]),
+      )
+    }
+  }
+
+  it('gives nothing foreign to a query that forgets the scope', async () => {
+    const tables = await pool.query<{ name: string; columns: string[] }>(POLICED)
+    expect(tables.length).toBeGreaterThan(25)
+    class Undone extends Error {}
+    const work = pool.transaction('begin', async (client) => {
+      await client.query(`set local session_replication_role = replica`)
+      for (const { name } of tables) {
+        const { rows } = await client.query(`select from pg_partitioned_table where partrelid = 'km0.${name}'::regclass`)
+        if (rows.length > 0)
+          await client.query(`create table km0.of_test_${name} partition of km0.${name} for values from (${AT}) to (${AT + 9})`)
+        await fill(client, name, { van: 'ours', depot: 'olot', market: 'salt', n: 1 })
+        await fill(client, name, { van: 'theirs', depot: 'girona', market: 'lleo', n: 2 })
+        await client.query(`analyze km0.${name}`)
+      }
+      const views = await client.query<{ name: string }>(`select viewname::text as name from pg_views where schemaname = 'km0'`)
+      for (const name of [...tables.map((table) => table.name), ...views.rows.map((row) => row.name)]) {
+        const everything = JSON.stringify((await client.query(`select * from km0.${name}`)).rows)
+        const seen = await withinScope(client, OLOT, async () => JSON.stringify((await client.query(`select * from km0.${name}`)).rows))
+        const isFilled = /theirs|girona|lleo/.test(everything)
+        expect({ name, isFilled, foreign: /theirs|girona|lleo/.test(seen) }).toEqual({ name, isFilled: true, foreign: false })
+        expect(seen.length, `${name}: rows of its own`).toBeGreaterThan(2)
+      }
+      await client.query(`select km0.enter_scope('{}', '{}'), set_config('role', 'km0_reader', true)`)
+      for (const { name } of tables)
+        expect({ name, rows: (await client.query(`select * from km0.${name}`)).rows }).toEqual({ name, rows: [] })
+      throw new Undone()
+    })
+    await expect(work).rejects.toBeInstanceOf(Undone)
+  })
+
+  it('stands before every table that names a van, a depot or a market, and before each secret', async () => {
+    const open = await pool.query<{ name: string }>(
+      `select format('%s.%s', c.table_name, c.column_name) as name from information_schema.columns c
+       join pg_class t on t.oid = format('%I.%I', c.table_schema, c.table_name)::regclass
+       where c.table_schema = 'km0' and t.relkind in ('r', 'p') and not t.relispartition
+         and has_column_privilege('km0_reader', t.oid, c.column_name, 'select')
+         and c.column_name in ('van', 'vans', 'owner', 'owners', 'market', 'markets', 'depot_id', 'depots', 'product', 'subject', 'secret', 'target', 'body')
+         and not (t.relrowsecurity and exists (select from pg_policy p where p.polrelid = t.oid))`,
+    )
+    expect(open).toEqual([])
+    const leaky = await pool.query(
+      `select relname from pg_class where relnamespace = 'km0'::regnamespace and relkind = 'v' and relname <> 'pointed' and not coalesce('security_invoker=true' = any(reloptions), false)`,
+    )
+    expect(leaky).toEqual([])
+    const more = await pool.query(
+      `select table_name, privilege_type from information_schema.role_table_grants where grantee = 'km0_reader' and privilege_type <> 'SELECT'`,
+    )
+    expect(more).toEqual([])
+    for (const table of [
+      'sign_in_user',
+      'sign_in_secret',
+      'access_key',
+      'subscription',
+      'delivery',
+      'audit',
+      'version_piece',
+      'reprocessing',
+    ])
+      await expect(
+        pool.transaction('begin', (client) => withinScope(client, OLOT, () => client.query(`select * from km0.${table}`))),
+      ).rejects.toThrow(/permission denied/)
+  })
+
+  it('needs an administrator once, where the owner of the database may make no roles', async () => {
+    const url = new URL(services.postgres.url)
+    await pool.query(`create role plain login password 'plain'`)
+    await pool.query('create database plain owner plain')
+    Object.assign(url, { username: 'plain', password: 'plain', pathname: '/plain' })
+    const plain = openServing({ databaseUrl: String(url), applicationName: 'plain' })
+    await expect(plain.migrate()).rejects.toThrow(/administrator of the server runs once .*grant km0_reader to plain/)
+    await pool.query('grant km0_reader to plain')
+    await plain.migrate()
+    await plain.importDepots([{ line: 1, row: { id: 'olot', name: 'o', lat: 42, lon: 2, markets: [], shiftStart: null, shiftEnd: null } }])
+    expect((await plain.readRegister(OLOT)).depots).toHaveLength(1)
+    await plain.close()
   })
 })
 

@@ -13,6 +13,7 @@ import signIn from './sql/000012_sign_in.ts'
 import events from './sql/000013_events.ts'
 import dispatch from './sql/000014_dispatch.ts'
 import silenceWatch from './sql/000015_silence_watch.ts'
+import rowSecurity from './sql/000016_row_security.ts'
 
 export interface Migration {
   readonly number: number
@@ -37,4 +38,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 13, name: 'events', sql: events },
   { number: 14, name: 'dispatch', sql: dispatch },
   { number: 15, name: 'watch of silences', sql: silenceWatch },
+  { number: 16, name: 'row security', sql: rowSecurity },
 ]

@@ -14,7 +14,7 @@ import {
 } from './dirty-hours.ts'
 import { type DirtyPiece, dirtyPieces, readSpans } from './dirty-plan.ts'
 import type { Client, Pool } from './pool.ts'
-import { vanScope } from './scope.ts'
+import { queryScoped, readScoped, vanScope } from './scope.ts'
 
 export interface DirtyQuery {
   /** Event time of the missed points that are looked at, `[fromMs, toMs)`. */
@@ -31,7 +31,7 @@ export interface DirtyQuery {
 
 /** The hours that points of a range make dirty, for the vans of a scope, as of one moment. */
 export function readDirtyHours(pool: Pool, scope: Scope, query: DirtyQuery): Promise<DirtyHour[]> {
-  return pool.transaction('begin isolation level repeatable read read only', async (client) => {
+  return readScoped(pool, scope, async (client) => {
     const missed = await readMissed(client, scope, query)
     const unseen = await readUnseen(client, scope, query)
     const vans = [...new Set([...missed, ...unseen].map(({ van }) => van))]
@@ -68,7 +68,9 @@ export async function readDirtyPlan(pool: Pool, scope: Scope, query: DirtyQuery)
   const pieces = dirtyPieces(hours.filter(isFinal))
   const points = pieces.reduce((sum, piece) => sum + piece.points, 0)
   const spans = readSpans(pieces, query.rules)
-  const [counted] = await pool.query<{ rows: number | null }>(
+  const [counted] = await queryScoped<{ rows: number | null }>(
+    pool,
+    scope,
     `select sum(d.positions) as rows
        from unnest($1::text[], $2::bigint[], $3::bigint[]) as s (van, from_ms, to_ms)
        join km0.distance_row d on d.van = s.van and d.window_end_ms > s.from_ms and d.window_end_ms <= s.to_ms

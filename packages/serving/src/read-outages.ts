@@ -1,6 +1,6 @@
 import { type OutagesView, type OutageView, outageSpans, type Scope } from '@km0/contracts'
 import type { Pool } from './pool.ts'
-import { vanScope } from './scope.ts'
+import { readScoped, vanScope } from './scope.ts'
 
 /**
  * Outages of ours that touch a span, and the silences of the scope's vans that do. An outage says nothing of any van, so everybody may know of
@@ -11,7 +11,7 @@ export async function readOutages(
   scope: Scope,
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
 ): Promise<OutagesView> {
-  return pool.transaction('begin isolation level repeatable read read only', async (client) => {
+  return readScoped(pool, scope, async (client) => {
     const { rows: partitions } = await client.query<{ count: number }>('select count(*) as count from km0.partition_mark')
     const { rows } = await client.query<OutageView>(
       `select partition, from_ms as "fromMs", to_ms as "toMs", cause from km0.outage

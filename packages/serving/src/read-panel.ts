@@ -1,7 +1,7 @@
 import type { AcknowledgementView, Depot, DistanceView, RegisteredVan, Scope, SignalView } from '@km0/contracts'
 import { readOffsets } from './offsets.ts'
 import type { Client, Pool } from './pool.ts'
-import { depotScope, vanScope } from './scope.ts'
+import { depotScope, readScoped, vanScope } from './scope.ts'
 
 /** What the panel shows when it is opened, as of one moment, and from where the log goes on after it. */
 export interface StoredPanel {
@@ -26,7 +26,7 @@ export interface PanelReadOptions {
 
 /** Reads the panel of a scope in one repeatable-read transaction. */
 export async function readPanelSnapshot(pool: Pool, scope: Scope, options: PanelReadOptions): Promise<StoredPanel> {
-  return pool.transaction('begin isolation level repeatable read read only', async (client) => ({
+  return readScoped(pool, scope, async (client) => ({
     depots: await readDepots(client, scope),
     registered: await readRegistered(client, scope),
     signals: await readSignals(client, scope),
@@ -38,7 +38,7 @@ export async function readPanelSnapshot(pool: Pool, scope: Scope, options: Panel
 
 /** The register alone: depots and vans of a scope. */
 export async function readRegister(pool: Pool, scope: Scope): Promise<Pick<StoredPanel, 'depots' | 'registered'>> {
-  return pool.transaction('begin isolation level repeatable read read only', async (client) => ({
+  return readScoped(pool, scope, async (client) => ({
     depots: await readDepots(client, scope),
     registered: await readRegistered(client, scope),
   }))

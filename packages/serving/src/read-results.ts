@@ -1,6 +1,6 @@
 import type { Scope, SourcePosition } from '@km0/contracts'
 import type { Pool } from './pool.ts'
-import { vanScope } from './scope.ts'
+import { queryScoped, vanScope } from './scope.ts'
 
 /** A result row as it is stored, with the key that it has in the log. Members in the order of the wire. */
 export interface StoredResult {
@@ -43,7 +43,9 @@ async function* pages(pool: Pool, scope: Scope, select: string, time: string, ke
   const clause = vanScope(scope, 4)
   let last: { van: string; at_ms: number } = { van: '', at_ms: Number.MIN_SAFE_INTEGER }
   for (;;) {
-    const rows = await pool.query<Row>(
+    const rows = await queryScoped<Row>(
+      pool,
+      scope,
       `${select} left join km0.van v on v.van = r.van
        where (r.van, r.${time}) > ($1, $2) and ${clause.sql} order by r.van, r.${time} limit $3`,
       [last.van, last.at_ms, PAGE_ROWS, ...clause.values],

@@ -1,6 +1,6 @@
 import type { LowStockView, Scope, StockAcknowledgementView, StockEpisodeView, StockHistoryPoint, StockNoticeView } from '@km0/contracts'
 import type { Client, Pool } from './pool.ts'
-import { marketScope } from './scope.ts'
+import { marketScope, queryScoped, readScoped, withinScope } from './scope.ts'
 
 /** What the panel shows of stock, as of one moment. */
 export interface StoredStock {
@@ -23,7 +23,7 @@ export interface StockReadOptions {
 
 /** Reads the stock panel of a scope in one repeatable-read transaction. */
 export async function readStock(pool: Pool, scope: Scope, options: StockReadOptions): Promise<StoredStock> {
-  return pool.transaction('begin isolation level repeatable read read only', async (client) => ({
+  return readScoped(pool, scope, async (client) => ({
     episodes: await readEpisodes(client, scope, options),
     low: await readLow(client, scope, options.limit),
     notices: await readNotices(client, scope, options),
@@ -112,14 +112,18 @@ export async function readStockHistory(
   { product, market, fromMs }: { readonly product: string; readonly market: string; readonly fromMs: number },
 ): Promise<{ readonly threshold: number | null; readonly points: readonly StockHistoryPoint[] }> {
   const clause = marketScope(scope, 'h.market', 4)
-  const points = await pool.query<StockHistoryPoint & { slotMs: number }>(
+  const points = await queryScoped<StockHistoryPoint & { slotMs: number }>(
+    pool,
+    scope,
     `select h.slot_ms as "slotMs", h.minimum, h.last_stock as last from km0.stock_history h
      where h.product = $1 and h.market = $2 and ${clause.sql} and h.slot_ms >= coalesce((select max(b.slot_ms) from km0.stock_history b
        where b.product = $1 and b.market = $2 and b.slot_ms < $3), $3) order by h.slot_ms`,
     [product, market, fromMs, ...clause.values],
   )
   const known = marketScope(scope, 'l.market', 3)
-  const [live] = await pool.query<{ threshold: number }>(
+  const [live] = await queryScoped<{ threshold: number }>(
+    pool,
+    scope,
     `select l.threshold from km0.stock_live l where l.product = $1 and l.market = $2 and ${known.sql}`,
     [product, market, ...known.values],
   )
@@ -131,12 +135,21 @@ export async function readStockHistory(
  * such episode that the scope may see.
  */
 export async function acknowledgeStock(pool: Pool, scope: Scope, view: StockAcknowledgementView): Promise<boolean> {
-  const clause = marketScope(scope, 'e.market', 9)
-  const rows = await pool.query(
-    `insert into km0.stock_acknowledgement (product, market, start_ms, actor_id, actor_name, actor_roles, note, at_ms)
-     select e.product, e.market, e.start_ms, $4::text, $5::text, $6::text[], $7::text, $8::bigint from km0.stock_episode e
-     where e.product = $1 and e.market = $2 and e.start_ms = $3 and ${clause.sql} returning id`,
-    [view.product, view.market, view.startMs, view.actor.id, view.actor.name, view.actor.roles, view.note, view.atMs, ...clause.values],
-  )
-  return rows.length === 1
+  const clause = marketScope(scope, 'e.market', 4)
+  const key = [view.product, view.market, view.startMs]
+  return pool.transaction('begin', async (client) => {
+    const { rowCount } = await withinScope(client, scope, () =>
+      client.query(`select from km0.stock_episode e where e.product = $1 and e.market = $2 and e.start_ms = $3 and ${clause.sql}`, [
+        ...key,
+        ...clause.values,
+      ]),
+    )
+    if (rowCount !== 1) return false
+    await client.query(
+      `insert into km0.stock_acknowledgement (product, market, start_ms, actor_id, actor_name, actor_roles, note, at_ms)
+       values ($1, $2, $3, $4, $5, $6, $7, $8)`,
+      [...key, view.actor.id, view.actor.name, view.actor.roles, view.note, view.atMs],
+    )
+    return true
+  })
 }

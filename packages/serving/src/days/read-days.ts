@@ -1,7 +1,7 @@
 import type { DayCell, DayCertificates, DayHour, DayLate, DaysView, DayVan, DayView, Period, Scope } from '@km0/contracts'
 import { PARKED_MM } from '@km0/contracts'
 import type { Client, Pool } from '../pool.ts'
-import { vanScope } from '../scope.ts'
+import { readScoped, vanScope } from '../scope.ts'
 
 const DAYS = 'unnest($1::bigint[], $2::bigint[]) as d (start_ms, end_ms)'
 
@@ -9,13 +9,13 @@ const DAYS = 'unnest($1::bigint[], $2::bigint[]) as d (start_ms, end_ms)'
  * A late point that the served rows do not hold: no version is served for its hour, or one that was frozen before the point came or under an
  * earlier epoch of the windowing job, whose offsets say nothing of it. `l` is a row of km0.late_point.
  */
-const NOT_IN = `not exists (select from km0.pointer p join km0.version f on f.id = p.version
+const NOT_IN = `not exists (select from km0.pointed p join km0.version f on f.id = p.version
   where p.kind = 'travel' and p.owner = l.van and p.hour_ms = km0.hour_of(l.event_ms)
     and f.pipeline_epoch >= l.epoch and (f.offsets ->> l.source_partition::text)::bigint > l.source_offset)`
 
 /** What is served for days of Europe/Madrid, of the vans of a scope, as of one moment. Vans that are registered and have no row are there too. */
 export function readDays(pool: Pool, scope: Scope, days: readonly Period[]): Promise<Omit<DaysView, 'nowMs'>> {
-  return asOfOneMoment(pool, async (client) => {
+  return readScoped(pool, scope, async (client) => {
     const clause = vanScope(scope, 3)
     const span = [days.map(({ startMs }) => startMs), days.map(({ endMs }) => endMs)]
     const cells = await client.query<DayCell>(
@@ -48,7 +48,7 @@ export function readDays(pool: Pool, scope: Scope, days: readonly Period[]): Pro
 
 /** One van on one day, by hour; null when the scope may not see the van or nothing is known of it. */
 export function readDay(pool: Pool, scope: Scope, van: string, day: Period): Promise<Omit<DayView, 'nowMs'> | null> {
-  return asOfOneMoment(pool, async (client) => {
+  return readScoped(pool, scope, async (client) => {
     const span = [van, day.startMs, day.endMs]
     const hours = await client.query<DayHour>(
       `select hour_ms as "hourMs", distance_mm as "distanceMm", positions, jumps, jumps_mm as "jumpsMm", gaps, gaps_mm as "gapsMm", version
@@ -109,8 +109,4 @@ async function readVans(client: Client, scope: Scope, heard: readonly string[]):
     [heard, ...clause.values],
   )
   return rows.sort((a, b) => a.van.localeCompare(b.van, 'ca', { numeric: true }))
-}
-
-function asOfOneMoment<T>(pool: Pool, work: (client: Client) => Promise<T>): Promise<T> {
-  return pool.transaction('begin isolation level repeatable read read only', work)
 }

@@ -1,6 +1,7 @@
 import type { OutageView, Period, Scope } from '@km0/contracts'
 import type { VanDayLate, VanDayRows, VanDaySession, VanDaySilence, VanDayWindow } from '@km0/contracts/van-day-panel'
 import type { Client, Pool } from '../pool.ts'
+import { readScoped } from '../scope.ts'
 import { readDay } from './read-days.ts'
 
 /** Late points of one answer at most; the lake's list says whether there are more. */
@@ -13,7 +14,7 @@ const LATE_AT_MOST = 5_000
 export async function readVanDay(pool: Pool, scope: Scope, van: string, day: Period): Promise<VanDayRows | null> {
   const hours = await readDay(pool, scope, van, day)
   if (hours === null) return null
-  return pool.transaction('begin isolation level repeatable read read only', async (client) => {
+  return readScoped(pool, scope, async (client) => {
     const partition = await partitionOf(client, van)
     return {
       ...hours,

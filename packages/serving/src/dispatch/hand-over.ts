@@ -1,6 +1,6 @@
 import type { AcknowledgementView, HandOverChange, Scope } from '@km0/contracts'
 import type { Pool } from '../pool.ts'
-import { vanScope } from '../scope.ts'
+import { readScoped, vanScope } from '../scope.ts'
 import { readEpisodes } from './episodes.ts'
 import { readMuteChanges } from './mutes.ts'
 
@@ -13,7 +13,7 @@ export function readHandOver(
   scope: Scope,
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
 ): Promise<{ readonly changes: readonly HandOverChange[]; readonly more: boolean }> {
-  return pool.transaction('begin isolation level repeatable read read only', async (client) => {
+  return readScoped(pool, scope, async (client) => {
     const limit = HAND_OVER_MAX + 1
     const episodes = await readEpisodes(client, scope, { fromMs, toMs: toMs + 1, endedFromMs: fromMs, limit })
     const clause = vanScope(scope, 4)

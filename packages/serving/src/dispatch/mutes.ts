@@ -1,6 +1,6 @@
 import type { Actor, MuteView, Scope } from '@km0/contracts'
 import type { Client, Pool } from '../pool.ts'
-import { depotScope, vanScope } from '../scope.ts'
+import { depotScope, vanScope, withinScope } from '../scope.ts'
 
 interface MuteRow {
   id: number
@@ -84,7 +84,7 @@ export async function mute(pool: Pool, scope: Scope, command: MuteCommand): Prom
       kind === 'van'
         ? `select from (select $1::text as van) x left join km0.van v on v.van = x.van where ${clause.sql}`
         : `select from km0.depot d where d.id = $1 and ${clause.sql}`
-    const { rowCount } = await client.query(seen, [subject, ...clause.values])
+    const { rowCount } = await withinScope(client, scope, () => client.query(seen, [subject, ...clause.values]))
     if (rowCount === 0) return null
     await client.query(
       `update km0.mute set ended_at_ms = $3, ended_by_id = $4, ended_by_name = $5, ended_by_roles = $6
@@ -102,13 +102,18 @@ export async function mute(pool: Pool, scope: Scope, command: MuteCommand): Prom
 
 /** Lifts a mute. False when the scope may not see it or there is none in force. */
 export async function unmute(pool: Pool, scope: Scope, id: number, actor: Actor, atMs: number): Promise<boolean> {
-  const clause = muteScope(scope, 6)
-  const rows = await pool.query(
-    `update km0.mute m set ended_at_ms = $2, ended_by_id = $3, ended_by_name = $4, ended_by_roles = $5
-     where m.id = $1 and m.ended_at_ms is null and ${clause.sql} returning m.id`,
-    [id, atMs, actor.id, actor.name, actor.roles, ...clause.values],
-  )
-  return rows.length === 1
+  const clause = muteScope(scope, 2)
+  return pool.transaction('begin', async (client) => {
+    const seen = await withinScope(client, scope, () =>
+      client.query(`select from km0.mute m where m.id = $1 and ${clause.sql}`, [id, ...clause.values]),
+    )
+    if (seen.rowCount === 0) return false
+    const { rowCount } = await client.query(
+      `update km0.mute set ended_at_ms = $2, ended_by_id = $3, ended_by_name = $4, ended_by_roles = $5 where id = $1 and ended_at_ms is null`,
+      [id, atMs, actor.id, actor.name, actor.roles],
+    )
+    return rowCount === 1
+  })
 }
 
 function viewOf({ id, kind, subject, untilMs, note, actorId, actorName, actorRoles, atMs }: MuteRow): MuteView {

@@ -15,11 +15,11 @@ import {
   refuseTwins,
   refuseUnknownDepots,
 } from '../register.ts'
-import { depotScope, marketScope } from '../scope.ts'
+import { depotScope, marketScope, readScoped } from '../scope.ts'
 
 /** The register of a scope, as of one moment. */
 export function readStoredRegister(pool: Pool, scope: Scope): Promise<StoredRegister> {
-  return pool.transaction('begin isolation level repeatable read read only', async (client) => ({
+  return readScoped(pool, scope, async (client) => ({
     depots: await readDepots(client, scope),
     vans: await readRegistered(client, scope),
     markets: await readMarkets(client, scope),

@@ -1,6 +1,6 @@
 import { madridDay, type Scope, type TravelTotal } from '@km0/contracts'
 import type { Pool } from '../pool.ts'
-import { vanScope } from '../scope.ts'
+import { queryScoped, vanScope } from '../scope.ts'
 
 const HOUR_MS = 3_600_000
 
@@ -8,7 +8,9 @@ const HOUR_MS = 3_600_000
 export function readTravelTotals(pool: Pool, scope: Scope, hourMs: number): Promise<TravelTotal[]> {
   const { startMs, endMs } = madridDay(hourMs)
   const clause = vanScope(scope, 4)
-  return pool.query<TravelTotal & Record<string, unknown>>(
+  return queryScoped<TravelTotal & Record<string, unknown>>(
+    pool,
+    scope,
     `select t.van, max(t.distance_mm) filter (where t.hour_ms = $3) as "hourMm", sum(t.distance_mm)::bigint as "dayMm",
        max(t.version) filter (where t.hour_ms = $3) as "hourVersion",
        coalesce(array_agg(distinct t.version order by t.version) filter (where t.version is not null), '{}') as "dayVersions",

@@ -1,7 +1,8 @@
 import type { Channel, DeliveryView, PlatformEvent, Scope, SubscriptionView } from '@km0/contracts'
 import type { Client, Pool } from '../pool.ts'
+import { withinScope } from '../scope.ts'
 import { isQuiet, type Quiet, readQuiet } from './quiet.ts'
-import { type Reader, readEvents } from './read-events.ts'
+import { readEventsOn } from './read-events.ts'
 import type { Viewer } from './subscriptions.ts'
 
 /** A delivery as whoever sends it needs it. */
@@ -69,7 +70,9 @@ async function handOut(client: Client, subscriber: Subscriber, quiet: Quiet, giv
     [subscriber.handedEventId, EVENTS_AT_A_TIME],
   )
   const upTo = rows[0]?.id ?? subscriber.handedEventId
-  const events = await readEvents(readerOf(client), scopeOf(subscriber), { afterId: subscriber.handedEventId, limit: EVENTS_AT_A_TIME })
+  const scope = scopeOf(subscriber)
+  const query = { afterId: subscriber.handedEventId, limit: EVENTS_AT_A_TIME }
+  const events = await withinScope(client, scope, () => readEventsOn(client, scope, query))
   let made = 0
   for (const event of events) {
     if (event.id > upTo || event.foundAtMs - event.atMs > given.maxAgeMs || !(await isWanted(client, event, subscriber, quiet))) continue
@@ -79,8 +82,6 @@ async function handOut(client: Client, subscriber: Subscriber, quiet: Quiet, giv
   await client.query('update km0.subscription set handed_event_id = $2 where id = $1', [subscriber.id, upTo])
   return made
 }
-
-const readerOf = (client: Client): Reader => ({ query: async (text, values = []) => (await client.query(text, [...values])).rows })
 
 async function isWanted(client: Client, event: PlatformEvent, { id, kinds, leastStepMs }: Subscriber, quiet: Quiet): Promise<boolean> {
   if (!kinds.includes(event.kind)) return false

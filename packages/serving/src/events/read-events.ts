@@ -1,6 +1,6 @@
 import type { PlatformEvent, Scope } from '@km0/contracts'
-import type { Pool } from '../pool.ts'
-import { marketScope, vanScope } from '../scope.ts'
+import type { Client, Pool } from '../pool.ts'
+import { marketScope, readScoped, vanScope } from '../scope.ts'
 
 /** Events after a place in the stream, of a scope, in order. */
 export interface EventQuery {
@@ -28,12 +28,14 @@ export function eventScope(scope: Scope, first: number): { readonly sql: string;
   return { sql: `(case when e.van is not null then ${van.sql} else ${marketScope(scope, 'e.market', first).sql} end)`, values: van.values }
 }
 
-/** What runs a statement and gives its rows: a pool, or one connection within a transaction. */
-export type Reader = Pick<Pool, 'query'>
+export function readEvents(pool: Pool, scope: Scope, query: EventQuery): Promise<PlatformEvent[]> {
+  return readScoped(pool, scope, (client) => readEventsOn(client, scope, query))
+}
 
-export async function readEvents(reader: Reader, scope: Scope, { afterId, limit }: EventQuery): Promise<PlatformEvent[]> {
+/** The same within a transaction that is in the scope. */
+export async function readEventsOn(client: Client, scope: Scope, { afterId, limit }: EventQuery): Promise<PlatformEvent[]> {
   const clause = eventScope(scope, 3)
-  const rows = await reader.query<EventRow & Record<string, unknown>>(
+  const { rows } = await client.query<EventRow & Record<string, unknown>>(
     `select ${COLUMNS} from km0.event e left join km0.van v on v.van = e.van where e.id > $1 and ${clause.sql} order by e.id limit $2`,
     [afterId, limit, ...clause.values],
   )
