@@ -16,6 +16,7 @@ export default defineConfig({
             'test/tidy/**/*.test.ts',
             'test/laws/**/*.test.ts',
             'test/parity/**/*.test.ts',
+            'test/bench/**/*.test.ts',
           ],
           testTimeout: 60_000,
         },

@@ -1,138 +1,106 @@
-// Messages a second from MQTT to Kafka through the real bridge.
-//   node infra/build.mjs apps/bridge && npx tsx test/bench/bridge.ts [--messages 100000] [--source raw|broker] [--in-flight 2000]
-// `raw`: a source of a few bytes in this process stands for the broker, so that the bridge is what is measured; `broker`: the embedded
-// MQTT broker and ten publishers, all on this machine.
-import { readFileSync } from 'node:fs'
-import { createServer, type Socket } from 'node:net'
+// QoS 1 from MQTT to acknowledged by Kafka, through real mosquitto and Kafka, in turns with the bridge a user would pick instead.
+// `pnpm bench bridge [--peers] [--runs 3] [--json] [--messages 100000] [--rates 200,2000] [--faults] [--down-seconds 40]`
+// Each run has services of its own. `speed` pays for the start of the JIT; `latency` is from the publisher to the broker's append time.
 import { parseArgs } from 'node:util'
-import { positionTopic, TOPICS } from '@km0/contracts'
-import { startServices } from '@km0/testkit/services'
-import { openLog } from '@km0/transport'
-import { openMqttPublisher } from '@km0/transport/mqtt-publisher'
-import { BridgeProcess, until } from '../adapters/bridge-process.ts'
+import { buildBridge } from '../adapters/bridge-process.ts'
+import { quantile } from './bridge-count.ts'
+import { FAULTS, runScenario, type ScenarioOptions, type ScenarioResult } from './bridge-scenario.ts'
+import { type BridgeSubject, bridgeSubjects } from './bridge-subjects.ts'
+import { giveUp, machine, median, report, type SubjectLine } from './report.ts'
 
 const { values } = parseArgs({
   options: {
+    peers: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+    runs: { type: 'string', default: '3' },
     messages: { type: 'string', default: '100000' },
-    source: { type: 'string', default: 'raw' },
-    'in-flight': { type: 'string', default: '2000' },
+    rates: { type: 'string', default: '200,2000' },
+    faults: { type: 'boolean', default: false },
+    'down-seconds': { type: 'string', default: '40' },
   },
 })
-const count = Number(values.messages)
-const inFlight = Number(values['in-flight'])
-const VANS = 140
+const SECONDS_AT_A_RATE = 15
+const FAULT_LOAD = { messages: 60_000, perSecond: 10_000 }
+/** Longer than the outage, whatever the outage. */
+const KAFKA_DOWN_LOAD = { messages: 70_000, perSecond: 1_500 }
 
-function message(n: number): { topic: string; payload: string } {
-  const van = `furgoneta-${n % VANS}`
-  return { topic: positionTopic(van), payload: `{"repartidor":"${van}","lat":41.9794,"lon":2.8214,"data_ms":${1_789_380_000_000 + n}}` }
-}
+const found = bridgeSubjects(values.peers)
+if (found === null) giveUp('Telegraf is not there: `pnpm bench:setup` builds it (it needs Go)')
+const subjects: readonly BridgeSubject[] = found
+const downMs = Number(values['down-seconds']) * 1_000
 
-function publishPacket(n: number): Buffer {
-  const { topic, payload } = message(n)
-  const name = Buffer.from(topic)
-  const body = Buffer.from(payload)
-  const length = 4 + name.length + body.length
-  const id = (n % 65_535) + 1
-  const head = [0x32, (length & 127) | 128, length >> 7, name.length >> 8, name.length & 255]
-  return Buffer.concat([Buffer.from(head), name, Buffer.from([id >> 8, id & 255]), body])
-}
+const scenarios: { readonly name: string; readonly options: ScenarioOptions }[] = [
+  { name: 'speed', options: { messages: Number(values.messages), perSecond: 0, downMs } },
+  ...values.rates
+    .split(',')
+    .filter((rate) => rate !== '')
+    .map(Number)
+    .map((rate) => ({ name: `${rate} msg/s`, options: { messages: rate * SECONDS_AT_A_RATE, perSecond: rate, downMs } })),
+  ...(values.faults ? FAULTS : []).map((fault) => ({
+    name: fault,
+    options: { ...(fault === 'kafka-down' ? KAFKA_DOWN_LOAD : FAULT_LOAD), fault, downMs },
+  })),
+]
 
-/** Answers CONNECT and SUBSCRIBE, then keeps `inFlight` messages unacknowledged when `begin` is called; resolves at the last PUBACK. */
-async function rawSource(): Promise<{ url: string; begin: () => Promise<void>; close: () => void }> {
-  let socket: Socket | undefined
-  let sent = 0
-  let acknowledged = 0
-  let finished: (() => void) | undefined
-  const fill = () => {
-    const packets: Buffer[] = []
-    for (; sent < count && sent - acknowledged < inFlight; sent += 1) packets.push(publishPacket(sent))
-    if (packets.length > 0) socket?.write(Buffer.concat(packets))
+// mosquitto is the broker of the comparison: both bridges meet the same.
+process.env.KM0_BROKER = 'mosquitto'
+buildBridge()
+process.stderr.write(`${machine()}\n`)
+const rows: string[] = []
+let exit = 0
+for (const { name, options } of scenarios) {
+  const runs = new Map<BridgeSubject, ScenarioResult[]>(subjects.map((subject) => [subject, []]))
+  for (let run = 0; run < Number(values.runs); run += 1) {
+    for (const subject of subjects) {
+      const result = await runScenario(subject, options)
+      runs.get(subject)?.push(result)
+      process.stderr.write(
+        `${name}, ${subject.name}: ${result.seconds.toFixed(2)} s, p99 ${quantile(result.counted.latenciesMs, 0.99)} ms\n`,
+      )
+    }
   }
-  const server = createServer({ noDelay: true }, (connection) => {
-    socket = connection
-    let pending = Buffer.alloc(0)
-    connection.on('error', () => undefined)
-    connection.on('data', (chunk) => {
-      pending = pending.length === 0 ? chunk : Buffer.concat([pending, chunk])
-      let at = 0
-      for (; at + 2 <= pending.length && at + 2 + pending[at + 1]! <= pending.length; at += 2 + pending[at + 1]!) {
-        const type = pending[at]! >> 4
-        if (type === 1) connection.write(Buffer.from([0x20, 2, 1, 0]))
-        if (type === 8) connection.write(Buffer.from([0x90, 5, pending[at + 2]!, pending[at + 3]!, 1, 1, 1]))
-        if (type === 12) connection.write(Buffer.from([0xd0, 0]))
-        if (type === 4) acknowledged += 1
-      }
-      pending = pending.subarray(at)
-      if (acknowledged > 0) fill()
-      if (acknowledged === count) finished?.()
-    })
-  })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  const { port } = server.address() as { port: number }
+  const lines = [...runs].map(([subject, results]) => lineOf(name, subject, results, options.messages))
+  if (!values.json) console.log(`\n### ${name}\n`)
+  // A bridge that loses what it acknowledged is a fault of ours only where it is ours.
+  exit = Math.max(exit, report(lines, values.json))
+  for (const [subject, results] of runs) rows.push(faultRow(name, subject, results))
+}
+if (!values.json) {
+  console.log('\n| load | bridge | messages/s | p50 ms | p99 ms | lost | absent until restarted | doubled | out of order | wrong key |')
+  console.log(`|---|---|---|---|---|---|---|---|---|---|\n${rows.join('\n')}`)
+}
+process.exit(exit)
+
+function lineOf(name: string, subject: BridgeSubject, results: readonly ScenarioResult[], records: number): SubjectLine {
+  const lost = results.reduce((sum, { load, counted }) => sum + load.acked - counted.distinct, 0)
   return {
-    url: `mqtt://127.0.0.1:${port}`,
-    begin: () =>
-      new Promise((resolve) => {
-        finished = resolve
-        fill()
-      }),
-    close: () => server.close(),
+    bench: `bridge ${name}`,
+    subject: subject.name,
+    version: subject.version,
+    seconds: results.map(({ seconds }) => seconds),
+    cpu_seconds: results.map(({ cpuSeconds }) => cpuSeconds),
+    records,
+    peak_rss_mb: Math.max(...results.map(({ peakRssMb }) => peakRssMb)),
+    digest: `${lost} lost`,
+    exact: lost === 0,
+    ...(subject.name === 'ours' ? {} : { differs: `${lost} lost` }),
   }
 }
 
-async function brokerSource(url: string): Promise<void> {
-  const publishers = Array.from({ length: 10 }, () => openMqttPublisher({ url }))
-  const share = Math.ceil(count / publishers.length)
-  await Promise.all(
-    publishers.map(async (publisher, index) => {
-      for (let n = index * share; n < Math.min(count, (index + 1) * share); n += 50) {
-        await Promise.all(
-          Array.from({ length: Math.min(50, count - n) }, (_, k) => {
-            const { topic, payload } = message(n + k)
-            return publisher.publish(topic, payload)
-          }),
-        )
-      }
-    }),
-  )
-  await Promise.all(publishers.map((publisher) => publisher.close()))
+/** Medians of the runs; what is lost, doubled or out of order is told for each. */
+function faultRow(name: string, { name: bridge }: BridgeSubject, results: readonly ScenarioResult[]): string {
+  const each = (pick: (result: ScenarioResult) => number) => results.map(pick).join(', ')
+  const of = (share: number) => median(results.map(({ counted }) => quantile(counted.latenciesMs, share)))
+  const rate = Math.round(median(results.map(({ counted, seconds }) => counted.distinct / seconds))).toLocaleString('en')
+  const figures = [
+    rate,
+    of(0.5),
+    of(0.99),
+    each(({ load, counted }) => load.acked - counted.distinct),
+    each(({ stalled }) => stalled),
+    each(({ counted }) => counted.duplicates),
+    each(({ counted }) => counted.disorder),
+    each(({ counted }) => counted.wrongKey),
+  ]
+  return `| ${name} | ${bridge} | ${figures.join(' | ')} |`
 }
-
-/** CPU seconds and peak memory of a process, from /proc. */
-function usage(pid: number): { cpuSeconds: number; peakMib: number } {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
-  const peak = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
-  return { cpuSeconds: (Number(stat[11]) + Number(stat[12])) / 100, peakMib: Math.round(Number(peak) / 1024) }
-}
-
-const services = await startServices({ kafka: true, mqtt: true })
-const log = openLog({ brokers: [services.kafka.brokers], clientId: 'banc' })
-await log.ensureTopics([TOPICS.positions, TOPICS.deadLetters])
-const raw = values.source === 'raw' ? await rawSource() : null
-// The source of a few bytes knows three filters and one connection: no probe.
-const environment = raw === null ? {} : { MQTT_URL: raw.url, KM0_BRIDGE_PROBE_EVERY_MS: '0' }
-const bridge = await BridgeProcess.start({ ...services.environment, ...environment })
-const before = usage(bridge.pid)
-const startMs = performance.now()
-if (raw === null) await brokerSource(services.mqtt.url)
-else await raw.begin()
-await until('Kafka has all', async () => (await bridge.metric('acknowledged_total')) >= count, 300_000)
-const seconds = (performance.now() - startMs) / 1000
-const after = usage(bridge.pid)
-const ends = await log.endOffsets(TOPICS.positions.name)
-const records = [...ends.values()].reduce((sum, end) => sum + end, 0)
-console.log(
-  JSON.stringify({
-    source: values.source,
-    messages: count,
-    seconds: Number(seconds.toFixed(2)),
-    perSecond: Math.round(count / seconds),
-    bridgeCpuSeconds: Number((after.cpuSeconds - before.cpuSeconds).toFixed(2)),
-    bridgePeakMib: after.peakMib,
-    recordsInLog: records,
-  }),
-)
-await bridge.stop()
-raw?.close()
-await services.stop()
-process.exit(0)

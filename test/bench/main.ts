@@ -5,7 +5,10 @@ import { fileURLToPath } from 'node:url'
 const BENCHES: Readonly<Record<string, string>> = {
   batch: 'from the lake to published rows in PostgreSQL, one day and more; --peers: rows in memory beside other engines',
   'lake-batch': 'one day from the lake to result rows in memory',
-  bridge: 'MQTT to Kafka',
+  bridge: 'QoS 1 from MQTT to acknowledged by Kafka; --peers: beside Telegraf; --faults: kill, outages, cuts',
+  'bridge-alone': 'the bridge with a source of a few bytes in place of the broker',
+  growth: 'how time, state and checkpoints grow with vans, partitions and lateness; --svg FILE',
+  start: 'from the command to the first position',
   live: 'Kafka to Kafka: windows, sessions, signal states; --peers: beside Kafka Streams and Flink SQL; --floor: the client library alone',
   core: 'the windowing core, a record at a time',
   delivery: 'idempotent and transactional delivery of the positions job',

@@ -11,6 +11,8 @@ export interface TopicOverride {
   readonly retentionBytes?: number
   /** Bytes after which a new segment begins; a small limit needs small segments. */
   readonly segmentBytes?: number
+  /** Records bear the time at which the broker appended them, whatever the producer says: for measurements of the way to it. */
+  readonly stampOnAppend?: boolean
 }
 
 /** Largest record batch the broker takes. A producer of ours fills batches up to less; the size of one record is checked before it is sent. */
@@ -36,6 +38,7 @@ export function topicConfig(definition: TopicDefinition, override: TopicOverride
     'segment.ms': String(SEGMENT_MS),
     ...(override.retentionBytes === undefined ? {} : { 'retention.bytes': String(override.retentionBytes) }),
     ...(override.segmentBytes === undefined ? {} : { 'segment.bytes': String(override.segmentBytes) }),
+    ...(override.stampOnAppend === undefined ? {} : { 'message.timestamp.type': override.stampOnAppend ? 'LogAppendTime' : 'CreateTime' }),
   }
 }
 
