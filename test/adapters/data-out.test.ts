@@ -1,9 +1,9 @@
-import { EVERYTHING, type OutageValue, type PlatformEvent, type Scope, TOPICS } from '@km0/contracts'
+import { EVERYTHING, type PlatformEvent, type Scope, TOPICS } from '@km0/contracts'
 import { type DataOut, openDataOut, openServing, openStockServing, type Serving, type StockServing } from '@km0/serving'
 import { startServices, type TestServices } from '@km0/testkit/services'
 import pg from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { MINUTE, NOW, PanelWriter, record, signal } from './serving-rows.ts'
+import { MINUTE, NOW, outage, PanelWriter, record, signal } from './serving-rows.ts'
 
 /** Events are told in the transaction that finds them, each once; deliveries are made of them, each once. */
 
@@ -29,6 +29,9 @@ beforeAll(async () => {
   // The server stops before the pool's idle connection has.
   pool.on('error', () => undefined)
   await serving.migrate()
+  await pool.query(
+    `insert into km0.sign_in_user (id, name, email, role, all_vans) values ('user:marta', 'Marta', 'marta@example.cat', 'administrator', true)`,
+  )
 })
 afterAll(async () => {
   await Promise.all([serving?.close(), stock?.close(), out?.close(), pool?.end()])
@@ -37,10 +40,11 @@ afterAll(async () => {
 beforeEach(async () => {
   await pool.query(
     `truncate km0.event, km0.delivery, km0.subscription, km0.silence_watch, km0.no_signal_episode, km0.signal_state, km0.partition_mark,
-       km0.outage, km0.serving_offset, km0.live_point, km0.van, km0.depot, km0.stock_episode, km0.stock_notice, km0.mute cascade`,
+       km0.outage, km0.late_point, km0.serving_offset, km0.live_point, km0.van, km0.depot, km0.stock_episode, km0.stock_notice, km0.mute cascade`,
   )
   panel = new PanelWriter(serving)
   marksOffset = 0
+  writtenAtMs = NOW
 })
 
 const mark = (watermarkMs: number, more: Partial<{ recordMs: number; heartbeatMs: number; partition: number }> = {}) => {
@@ -51,19 +55,18 @@ const mark = (watermarkMs: number, more: Partial<{ recordMs: number; heartbeatMs
   }
   return { key: String(partition), value }
 }
-const outage = (fromMs: number, toMs: number): { key: string; value: OutageValue } => ({
-  key: `tall|0|${fromMs}`,
-  value: { tipus: 'tall', particio: 0, inici_ms: fromMs, fi_ms: toMs, causa: null, epoca: 1, offset: 1 },
-})
+let writtenAtMs = NOW
 let silenceStepsMs: readonly [number, number, number] = [3 * MINUTE, 15 * MINUTE, 60 * MINUTE]
 const applyMarks = (...marks: { key: string; value: object }[]) => {
   const records = marks.map(({ key, value }) => record(key, value, { offset: 0 }, marksOffset++))
   return serving.applyMarkBatch({
-    ...{ topic: TOPICS.marks.name, partition: 0, nextOffset: marksOffset, clusterId: 'one', records, writtenAtMs: NOW, silenceStepsMs },
+    ...{ topic: TOPICS.marks.name, partition: 0, nextOffset: marksOffset, clusterId: 'one', records, writtenAtMs, silenceStepsMs },
   })
 }
 const silent = (van: string, sinceMs = SILENT_MS, at = 10) => panel.apply([signal(van, 'sense-senyal', sinceMs), { offset: at }])
 const back = (van: string, sinceMs: number, at = 20) => panel.apply([signal(van, 'amb-senyal', sinceMs), { offset: at }])
+const depot = (id: string, markets: string[]) => ({ id, name: id, lat: 42, lon: 2, markets, shiftStart: null, shiftEnd: null })
+const van = (name: string, depotId: string) => ({ van: name, name, plate: null, depotId, inServiceFromMs: null, inServiceToMs: null })
 const told = async (scope: Scope = EVERYTHING) => (await out.readEvents(scope, { afterId: 0, limit: 100 })).map(({ key }) => key)
 
 describe('silences', () => {
@@ -103,6 +106,51 @@ describe('silences', () => {
     expect(await told()).toEqual([])
   })
 
+  it('that late points correct are told so, once what was saved up has come, and again when more comes', async () => {
+    let at = 0
+    const late = (van: string, ...minutes: number[]) => {
+      const records = minutes.map((minute) =>
+        record(van, { motiu: 'tard', data_ms: SILENT_MS + minute * MINUTE, finestres_tancades: 5 }, { offset: 100 + at }, at++),
+      )
+      return serving.applyLateBatch({
+        ...{ topic: TOPICS.late.name, partition: 0, nextOffset: at, clusterId: 'one', records, writtenAtMs },
+      })
+    }
+    await silent('a')
+    // Shorter than the first step: nobody was told, so there is nothing to correct.
+    await silent('b', SILENT_MS, 11)
+    await back('b', SILENT_MS + 2 * MINUTE, 12)
+    await applyMarks(mark(SILENT_MS + 4 * MINUTE))
+    await back('a', SILENT_MS + 22 * MINUTE)
+    // One comes before the end of the silence is known.
+    await late('a', 1)
+    await applyMarks(mark(SILENT_MS + 23 * MINUTE))
+    const before = [`no-signal/a/${SILENT_MS}/3`, `no-signal/a/${SILENT_MS}/15`, `returned/a/${SILENT_MS}`]
+    writtenAtMs += 50_000
+    await late('a', 2, 3, 21, 3)
+    await late('b', 1)
+    writtenAtMs += 59_000
+    await applyMarks(mark(SILENT_MS + 24 * MINUTE))
+    expect(await told()).toEqual(before)
+    writtenAtMs += 1_000
+    await applyMarks(mark(SILENT_MS + 25 * MINUTE))
+    await applyMarks(mark(SILENT_MS + 26 * MINUTE))
+    const corrected = [...before, `corrected/a/${SILENT_MS}/4`]
+    expect(await told()).toEqual(corrected)
+    const [event] = (await out.readEvents(EVERYTHING, { afterId: 0, limit: 100 })).slice(-1)
+    const span = { sinceMs: SILENT_MS, endedMs: SILENT_MS + 22 * MINUTE }
+    expect(event).toMatchObject({ kind: 'corrected', van: 'a', ...span, thenMs: 22 * MINUTE, knownGapMs: 18 * MINUTE, latePoints: 4 })
+    // The same again, and one that is not of the silence: nothing new.
+    await late('a', 2, 30)
+    writtenAtMs += 60_000
+    await applyMarks(mark(SILENT_MS + 27 * MINUTE))
+    expect(await told()).toEqual(corrected)
+    await late('a', 10)
+    writtenAtMs += 60_000
+    await applyMarks(mark(SILENT_MS + 28 * MINUTE))
+    expect(await told()).toEqual([...corrected, `corrected/a/${SILENT_MS}/5`])
+  })
+
   it('that come again with the log are told no second time', async () => {
     await silent('a')
     await applyMarks(mark(SILENT_MS + 4 * MINUTE))
@@ -113,12 +161,8 @@ describe('silences', () => {
   })
 
   it('are seen by those who see the van', async () => {
-    await serving.importDepots([
-      { line: 1, row: { id: 'girona', name: 'Girona', lat: 42, lon: 2, markets: ['girona'], shiftStart: null, shiftEnd: null } },
-    ])
-    await serving.importVans([
-      { line: 1, row: { van: 'a', name: 'A', plate: null, depotId: 'girona', inServiceFromMs: null, inServiceToMs: null } },
-    ])
+    await serving.importDepots([{ line: 1, row: depot('girona', ['girona']) }])
+    await serving.importVans([{ line: 1, row: van('a', 'girona') }])
     await silent('a')
     await silent('b', SILENT_MS, 11)
     await applyMarks(mark(SILENT_MS + 4 * MINUTE))
@@ -219,6 +263,101 @@ describe('deliveries', () => {
     await applyMarks(mark(SILENT_MS + 4 * MINUTE))
     expect(await out.handOutEvents({ nowMs: NOW, maxAgeMs: MINUTE, depotDistanceM: 150 })).toBe(0)
     expect(await handOut()).toBe(0)
+  })
+
+  describe('go by what their owner may see at that moment', () => {
+    const owner = { id: 'user:pau', name: 'Pau', roles: ['dispatcher'] }
+    const rights = (depots: string[], revokedAtMs: number | null = null, markets: string[] = []) =>
+      pool.query(
+        `insert into km0.sign_in_user (id, name, email, depots, markets, revoked_at_ms) values ('user:pau', 'Pau', 'pau@example.cat', $1, $2, $3)
+         on conflict (id) do update set depots = excluded.depots, markets = excluded.markets, revoked_at_ms = excluded.revoked_at_ms`,
+        [depots, markets, revokedAtMs],
+      )
+    const made = async () => (await out.listDeliveries({ ...viewer, scope: EVERYTHING }, 50)).map(({ key }) => key).sort()
+    const step = (van: string, minutes: number) => `no-signal/${van}/${SILENT_MS}/${minutes}`
+    const standing = async () => (await out.listSubscriptions(viewer)).map((one) => one.standing)
+    const subscribePau = (scope: Scope) =>
+      out.createSubscription({
+        ...{ name: 'pau', channel: 'webhook', target: 'http://127.0.0.1/', locale: 'ca', secret: 's', owner, nowMs: NOW, scope },
+        ...{ reportMinutes: 360, kinds: ['no-signal', 'returned'], leastStepMs: 3 * MINUTE },
+      })
+    beforeEach(async () => {
+      await serving.importDepots([
+        { line: 1, row: depot('girona', ['girona']) },
+        { line: 2, row: depot('vic', ['vic']) },
+      ])
+      await serving.importVans([
+        { line: 1, row: van('a', 'girona') },
+        { line: 2, row: van('b', 'vic') },
+      ])
+      await rights(['girona', 'vic'])
+    })
+
+    it('narrowed: no event beyond it, no delivery that was waiting, no line of a report', async () => {
+      const { id } = await subscribePau({ kind: 'limited', depots: ['girona', 'vic'], markets: [] })
+      await silent('a')
+      await silent('b', SILENT_MS, 11)
+      await applyMarks(mark(SILENT_MS + 4 * MINUTE))
+      await handOut()
+      expect(await made()).toEqual([step('a', 3), step('b', 3)])
+      await out.addDeliveries([{ subscriptionId: id, key: 'report/2026-09-13', kind: 'report', body: { dayMs: NOW } }], NOW)
+      expect(await standing()).toEqual(['active'])
+
+      await rights([], null, ['girona'])
+      expect(await standing()).toEqual(['narrowed'])
+      await applyMarks(mark(SILENT_MS + 16 * MINUTE))
+      await handOut()
+      expect(await made()).toEqual([step('a', 15), step('a', 3), step('b', 3), 'report/2026-09-13'])
+      const jobs = new Map((await out.listDeliveries(viewer, 50)).map((one) => [one.key, one.id]))
+      expect(await out.readDelivery(jobs.get(step('b', 3))!, 1)).toBeNull()
+      expect(await out.readDelivery(jobs.get(step('a', 3))!, 1)).not.toBeNull()
+      const girona = { kind: 'limited', depots: ['girona'], markets: [] }
+      expect(await out.readDelivery(jobs.get('report/2026-09-13')!, 1)).toMatchObject({ scope: girona })
+      const dead = (await out.listDeliveries(viewer, 50)).filter(({ state }) => state === 'dead')
+      expect(dead.map(({ key, answer }) => [key, answer])).toEqual([[step('b', 3), 'whoever asked for it may not see this any more']])
+    })
+
+    it('a subscription to everything is of what its owner sees now, stock too', async () => {
+      await subscribePau(EVERYTHING)
+      await rights(['vic'])
+      await silent('a')
+      await silent('b', SILENT_MS, 11)
+      await applyMarks(mark(SILENT_MS + 4 * MINUTE))
+      await handOut()
+      expect(await made()).toEqual([step('b', 3)])
+    })
+
+    it('revoked: nothing more, nor what was waiting; back again, from then on', async () => {
+      const { id } = await subscribePau(EVERYTHING)
+      await silent('a')
+      await applyMarks(mark(SILENT_MS + 4 * MINUTE))
+      await handOut()
+      await rights(['girona'], NOW)
+      expect(await standing()).toEqual(['stopped'])
+      await applyMarks(mark(SILENT_MS + 16 * MINUTE))
+      await handOut()
+      expect(await made()).toEqual([step('a', 3)])
+      expect((await out.readReportTimes()).map((one) => one.id)).not.toContain(id)
+      const [waiting] = await out.listDeliveries(viewer, 5)
+      expect(await out.readDelivery(waiting!.id, 1)).toBeNull()
+      expect(await out.listDeliveries(viewer, 5)).toMatchObject([{ state: 'dead', answer: 'whoever asked for it may come in no more' }])
+      await rights(['girona'])
+      await applyMarks(mark(SILENT_MS + 61 * MINUTE))
+      await handOut()
+      expect(await made()).toEqual([step('a', 3), step('a', 60)])
+      expect((await out.readReportTimes()).map((one) => one.id)).toContain(id)
+    })
+
+    it('of nobody who is a user, nothing', async () => {
+      await out.createSubscription({
+        ...{ name: 'x', channel: 'webhook', target: 'http://127.0.0.1/', locale: 'ca', secret: 's', scope: EVERYTHING, nowMs: NOW },
+        ...{ reportMinutes: null, kinds: ['no-signal'], leastStepMs: 3 * MINUTE, owner: { ...owner, id: 'user:gone' } },
+      })
+      await silent('a')
+      await applyMarks(mark(SILENT_MS + 4 * MINUTE))
+      await handOut()
+      expect(await made()).toEqual([])
+    })
   })
 
   it('are tried, sent again in a new round, and given up with their subscription', async () => {

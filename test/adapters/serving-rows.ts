@@ -1,4 +1,4 @@
-import { type DistanceValue, EVERYTHING, encodeSource, type PanelValue, TOPICS } from '@km0/contracts'
+import { type DistanceValue, EVERYTHING, encodeSource, type OutageValue, type PanelValue, TOPICS } from '@km0/contracts'
 import type { ResultRecord, Serving } from '@km0/serving'
 
 export const NOW = 1_789_380_000_000
@@ -92,3 +92,9 @@ const TABLES = [
 
 /** Statement that empties every table. */
 export const EMPTY_ALL = `truncate ${TABLES.map((table) => `km0.${table}`).join(', ')} cascade`
+
+/** An outage of ours, of one partition. */
+export const outage = (fromMs: number, toMs: number): { key: string; value: OutageValue } => ({
+  key: `tall|0|${fromMs}`,
+  value: { tipus: 'tall', particio: 0, inici_ms: fromMs, fi_ms: toMs, causa: null, epoca: 1, offset: 1 },
+})

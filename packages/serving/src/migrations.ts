@@ -14,6 +14,7 @@ import events from './sql/000013_events.ts'
 import dispatch from './sql/000014_dispatch.ts'
 import silenceWatch from './sql/000015_silence_watch.ts'
 import rowSecurity from './sql/000016_row_security.ts'
+import correctedSilences from './sql/000017_corrected_silences.ts'
 
 export interface Migration {
   readonly number: number
@@ -39,4 +40,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 14, name: 'dispatch', sql: dispatch },
   { number: 15, name: 'watch of silences', sql: silenceWatch },
   { number: 16, name: 'row security', sql: rowSecurity },
+  { number: 17, name: 'corrected silences', sql: correctedSilences },
 ]

@@ -1,6 +1,7 @@
 import { bulkInsert } from './bulk-insert.ts'
 import type { DayPartitions } from './day-partitions.ts'
 import { decodeLate, type RefusedResult } from './decode.ts'
+import { noteLatePoints } from './events/tell-corrections.ts'
 import { lockOffset, moveOffset } from './offsets.ts'
 import type { Pool } from './pool.ts'
 import type { LiveBatch } from './write-live.ts'
@@ -28,6 +29,11 @@ export async function applyLateBatch(pool: Pool, days: DayPartitions, batch: Liv
         { name: 'source_offset', type: 'bigint', values: rows.map(({ source }) => source.offset) },
       ],
       '(event_ms, epoch, source_partition, source_offset) do nothing',
+    )
+    await noteLatePoints(
+      client,
+      rows.map(({ key, value }) => ({ van: key, eventMs: value.data_ms })),
+      batch.writtenAtMs,
     )
     await bulkInsert(
       client,

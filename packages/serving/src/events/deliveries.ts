@@ -1,6 +1,7 @@
 import type { Channel, DeliveryView, PlatformEvent, Scope, SubscriptionView } from '@km0/contracts'
 import type { Client, Pool } from '../pool.ts'
 import { withinScope } from '../scope.ts'
+import { maySee, OWNER_COLUMNS, type OwnerColumns, scopesOf, vansOfAll } from './owner-scope.ts'
 import { isQuiet, type Quiet, readQuiet } from './quiet.ts'
 import { readEventsOn } from './read-events.ts'
 import type { Viewer } from './subscriptions.ts'
@@ -22,13 +23,10 @@ export interface DeliveryJob {
   readonly scope: Scope
 }
 
-interface Subscriber {
+interface Subscriber extends OwnerColumns {
   readonly id: number
   readonly kinds: readonly string[]
   readonly leastStepMs: number
-  readonly seesAll: boolean
-  readonly depots: readonly string[]
-  readonly markets: readonly string[]
   readonly handedEventId: number
 }
 
@@ -41,20 +39,19 @@ export interface HandOutOptions {
   readonly depotDistanceM: number
 }
 
-const scopeOf = ({ seesAll, depots, markets }: Pick<Subscriber, 'seesAll' | 'depots' | 'markets'>): Scope =>
-  seesAll ? { kind: 'all' } : { kind: 'limited', depots, markets }
-
 /**
  * Makes a delivery of each new event for each subscription that wants it, and moves the subscription on, in one transaction: none is lost and none
- * made twice, whoever does it and however often it is cut short. Events that were found more than `maxAgeMs` late are history, told to nobody; nor are silences that somebody has muted, or of vans that nobody expects to hear.
+ * made twice, whoever does it and however often it is cut short. Events that were found more than `maxAgeMs` late are history, told to nobody; nor are silences that somebody has muted, or of vans that
+ * nobody expects to hear, nor what the owner of the subscription may not see at that moment: whoever may come in no more is told nothing.
  * Returns how many were made.
  */
 export async function handOutEvents(pool: Pool, given: HandOutOptions): Promise<number> {
   return pool.transaction('begin isolation level read committed', async (client) => {
     const { rows } = await client.query<Subscriber>(
-      `select id, kinds, least_step_ms as "leastStepMs", sees_all as "seesAll", depots, markets, handed_event_id as "handedEventId"
-       from km0.subscription where removed_at_ms is null and handed_event_id < (select coalesce(max(id), 0) from km0.event)
-       order by id for update skip locked`,
+      `select s.id, s.kinds, s.least_step_ms as "leastStepMs", s.handed_event_id as "handedEventId", ${OWNER_COLUMNS}
+       from km0.subscription s left join km0.sign_in_user u on u.id = s.owner_id
+       where s.removed_at_ms is null and s.handed_event_id < (select coalesce(max(id), 0) from km0.event)
+       order by s.id for update of s skip locked`,
     )
     if (rows.length === 0) return 0
     const quiet = await readQuiet(client, given.nowMs, given.depotDistanceM)
@@ -70,11 +67,14 @@ async function handOut(client: Client, subscriber: Subscriber, quiet: Quiet, giv
     [subscriber.handedEventId, EVENTS_AT_A_TIME],
   )
   const upTo = rows[0]?.id ?? subscriber.handedEventId
-  const scope = scopeOf(subscriber)
   const query = { afterId: subscriber.handedEventId, limit: EVENTS_AT_A_TIME }
-  const events = await withinScope(client, scope, () => readEventsOn(client, scope, query))
+  let events: readonly PlatformEvent[] | null = null
+  for (const scope of scopesOf(subscriber)) {
+    const seen = await withinScope(client, scope, () => readEventsOn(client, scope, query))
+    events = events === null ? seen : inBoth(events, seen)
+  }
   let made = 0
-  for (const event of events) {
+  for (const event of events ?? []) {
     if (event.id > upTo || event.foundAtMs - event.atMs > given.maxAgeMs || !(await isWanted(client, event, subscriber, quiet))) continue
     await insertDelivery(client, subscriber.id, event.key, event.kind, event, given.nowMs)
     made += 1
@@ -83,11 +83,16 @@ async function handOut(client: Client, subscriber: Subscriber, quiet: Quiet, giv
   return made
 }
 
+function inBoth(some: readonly PlatformEvent[], others: readonly PlatformEvent[]): readonly PlatformEvent[] {
+  const ids = new Set(some.map(({ id }) => id))
+  return others.filter(({ id }) => ids.has(id))
+}
+
 async function isWanted(client: Client, event: PlatformEvent, { id, kinds, leastStepMs }: Subscriber, quiet: Quiet): Promise<boolean> {
   if (!kinds.includes(event.kind)) return false
   if (event.kind === 'no-signal') return event.stepMs >= leastStepMs && !isQuiet(event, quiet)
-  // Whoever was not told that a van is silent is not told that it is back.
-  if (event.kind !== 'returned' || !kinds.includes('no-signal')) return true
+  // Whoever was not told that a van is silent is not told that it is back, nor that it was not so.
+  if ((event.kind !== 'returned' && event.kind !== 'corrected') || !kinds.includes('no-signal')) return true
   const { rows } = await client.query('select from km0.delivery where subscription_id = $1 and starts_with(key, $2) limit 1', [
     id,
     `no-signal/${event.van}/${event.sinceMs}/`,
@@ -109,11 +114,12 @@ async function insertDelivery(
   )
 }
 
-/** Subscriptions with a daily report, and when they were made. */
+/** Subscriptions with a daily report whose owner may come in, and when they were made. */
 export function readReportTimes(pool: Pool): Promise<{ id: number; reportMinutes: number; createdAtMs: number }[]> {
   return pool.query(
-    `select id, report_minutes as "reportMinutes", created_at_ms as "createdAtMs" from km0.subscription
-     where removed_at_ms is null and report_minutes is not null order by id`,
+    `select s.id, s.report_minutes as "reportMinutes", s.created_at_ms as "createdAtMs" from km0.subscription s
+     join km0.sign_in_user u on u.id = s.owner_id
+     where s.removed_at_ms is null and s.report_minutes is not null and u.revoked_at_ms is null order by s.id`,
   )
 }
 
@@ -140,16 +146,30 @@ export function takeWaiting(
   )
 }
 
-/** null when it waits no longer, or is of a round that is over. */
-export async function readDelivery(pool: Pool, id: number, round: number): Promise<DeliveryJob | null> {
-  const [row] = await pool.query<Omit<DeliveryJob, 'scope'> & Pick<Subscriber, 'seesAll' | 'depots' | 'markets'>>(
-    `select d.id, d.round, d.key, d.kind, d.body, d.attempts, s.channel, s.target, s.secret, s.locale, s.name, s.sees_all as "seesAll", s.depots, s.markets
-     from km0.delivery d join km0.subscription s on s.id = d.subscription_id where d.id = $1 and d.round = $2 and d.state = 'waiting'`,
-    [id, round],
-  )
-  if (row === undefined) return null
-  const { seesAll, depots, markets, ...job } = row
-  return { ...job, scope: scopeOf({ seesAll, depots, markets }) }
+/**
+ * null when it waits no longer, is of a round that is over, or tells of what the owner of the subscription may not see any more: that one is given
+ * up. `scope` is of the vans that the owner may see now, as far as they were asked for.
+ */
+export function readDelivery(pool: Pool, id: number, round: number): Promise<DeliveryJob | null> {
+  return pool.transaction('begin', async (client) => {
+    const { rows } = await client.query<Omit<DeliveryJob, 'scope'> & OwnerColumns>(
+      `select d.id, d.round, d.key, d.kind, d.body, d.attempts, s.channel, s.target, s.secret, s.locale, s.name, ${OWNER_COLUMNS}
+       from km0.delivery d join km0.subscription s on s.id = d.subscription_id left join km0.sign_in_user u on u.id = s.owner_id
+       where d.id = $1 and d.round = $2 and d.state = 'waiting'`,
+      [id, round],
+    )
+    const [row] = rows
+    if (row === undefined) return null
+    const { seesAll, depots, markets, ownerMay, ownerSeesAll, ownerDepots, ownerMarkets, ...job } = row
+    const scopes = scopesOf(row)
+    const isEvent = job.kind !== 'report' && job.kind !== 'test'
+    if (scopes.length === 0 || (isEvent && !(await maySee(client, scopes, job.body as PlatformEvent)))) {
+      const why = scopes.length === 0 ? 'whoever asked for it may come in no more' : 'whoever asked for it may not see this any more'
+      await client.query(`update km0.delivery set state = 'dead', answer = $2 where id = $1`, [id, why])
+      return null
+    }
+    return { ...job, scope: await vansOfAll(client, scopes) }
+  })
 }
 
 /** Notes a try. `state` stays `waiting` for one that is to be tried again. */

@@ -1,8 +1,9 @@
 import type { Actor, Scope, SubscriptionView } from '@km0/contracts'
 import type { Pool } from '../pool.ts'
+import { STANDING } from './owner-scope.ts'
 
 /** What somebody asks for. */
-export interface NewSubscription extends Omit<SubscriptionView, 'id' | 'ownerName' | 'createdAtMs' | 'depots' | 'markets'> {
+export interface NewSubscription extends Omit<SubscriptionView, 'id' | 'ownerName' | 'createdAtMs' | 'depots' | 'markets' | 'standing'> {
   readonly scope: Scope
   readonly owner: Actor
   /** Signs what a webhook gets; null for the others. */
@@ -16,17 +17,19 @@ export interface Viewer {
   readonly owner: string
 }
 
-const COLUMNS = `id, name, channel, target, locale, kinds, least_step_ms as "leastStepMs", report_minutes as "reportMinutes",
-  case when sees_all then null else depots end as depots, case when sees_all then null else markets end as markets,
-  owner_name as "ownerName", created_at_ms as "createdAtMs"`
+const COLUMNS = `s.id, s.name, s.channel, s.target, s.locale, s.kinds, s.least_step_ms as "leastStepMs", s.report_minutes as "reportMinutes",
+  case when s.sees_all then null else s.depots end as depots, case when s.sees_all then null else s.markets end as markets,
+  s.owner_name as "ownerName", s.created_at_ms as "createdAtMs", ${STANDING} as standing`
+const FROM = 'km0.subscription s left join km0.sign_in_user u on u.id = s.owner_id'
 
 /** Begins with the events after the newest one. */
 export async function createSubscription(pool: Pool, given: NewSubscription): Promise<SubscriptionView> {
   const { scope, owner } = given
   const [row] = await pool.query<SubscriptionView & Record<string, unknown>>(
-    `insert into km0.subscription (name, channel, target, secret, locale, kinds, least_step_ms, report_minutes, sees_all, depots, markets, owner_id,
+    `with made as (insert into km0.subscription (name, channel, target, secret, locale, kinds, least_step_ms, report_minutes, sees_all, depots, markets, owner_id,
        owner_name, created_at_ms, handed_event_id)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, (select coalesce(max(id), 0) from km0.event)) returning ${COLUMNS}`,
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14, (select coalesce(max(id), 0) from km0.event)) returning *)
+     select ${COLUMNS} from made s left join km0.sign_in_user u on u.id = s.owner_id`,
     [
       ...[given.name, given.channel, given.target, given.secret, given.locale, given.kinds, given.leastStepMs, given.reportMinutes],
       ...[scope.kind === 'all', scope.kind === 'all' ? [] : scope.depots, scope.kind === 'all' ? [] : scope.markets],
@@ -40,7 +43,7 @@ export async function createSubscription(pool: Pool, given: NewSubscription): Pr
 /** In the order in which they were made, without those that were taken away. */
 export function listSubscriptions(pool: Pool, viewer: Viewer): Promise<SubscriptionView[]> {
   return pool.query<SubscriptionView & Record<string, unknown>>(
-    `select ${COLUMNS} from km0.subscription where removed_at_ms is null and ($1 or owner_id = $2) order by id`,
+    `select ${COLUMNS} from ${FROM} where s.removed_at_ms is null and ($1 or s.owner_id = $2) order by s.id`,
     [viewer.scope.kind === 'all', viewer.owner],
   )
 }

@@ -1,5 +1,6 @@
 import type { SilenceSteps } from '@km0/contracts'
 import type { Client } from '../pool.ts'
+import { tellCorrections, watchCorrections } from './tell-corrections.ts'
 
 /**
  * Steps that are due: their watermark has passed them, and the van is not known to have been heard before. First and last stand in the text, whole
@@ -16,8 +17,8 @@ const due = ([firstMs, , lastMs]: SilenceSteps) => `select s.van, s.since_ms, st
     and (s.ended_ms is null or s.ended_ms - s.since_ms > step.ms) and not e.over_outage`
 
 /**
- * Tells of the silences of some source partitions, as far as their watermarks have come: each step once, and the return of a van of which one was
- * told. A silence that overlaps an outage of ours is not told, nor is any while the partition's heartbeats are held back: then nobody knows.
+ * Tells of the silences of some source partitions, as far as their watermarks have come: each step once, the return of a van of which one was
+ * told, and what late points say of it afterwards. A silence that overlaps an outage of ours is not told, nor is any while the partition's heartbeats are held back: then nobody knows.
  * Part of the transaction that writes the marks.
  */
 export async function tellSilences(
@@ -35,14 +36,16 @@ export async function tellSilences(
      from (select * from due order by since_ms + ms, van, ms) d`,
     [partitions, given.outageAfterMs, given.silenceStepsMs, given.writtenAtMs],
   )
-  await client.query(
+  const { rows: over } = await client.query<{ van: string; sinceMs: number }>(
     `with over as (
        delete from km0.silence_watch s using km0.partition_mark m
        where s.source_partition = any($1) and m.partition = s.source_partition and s.ended_ms is not null and s.ended_ms <= m.watermark_ms
        returning s.van, s.since_ms, s.ended_ms, s.told_step_ms)
-     select count(km0.tell('returned/' || van || '/' || since_ms, 'returned', van, null, null, ended_ms,
-       jsonb_build_object('sinceMs', since_ms, 'endedMs', ended_ms), $2))
+     select van, since_ms as "sinceMs", km0.tell('returned/' || van || '/' || since_ms, 'returned', van, null, null, ended_ms,
+       jsonb_build_object('sinceMs', since_ms, 'endedMs', ended_ms), $2)
      from (select * from over where told_step_ms > 0 order by ended_ms, van) o`,
     [partitions, given.writtenAtMs],
   )
+  await watchCorrections(client, over, given.writtenAtMs)
+  await tellCorrections(client, partitions, given.writtenAtMs)
 }
