@@ -1,10 +1,11 @@
-import { existsSync, mkdirSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import type { RecentPoint } from '@km0/contracts'
 import { launchBrowser } from '@km0/testkit/browser'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { violations, WCAG_AND_PRACTICE } from './accessibility.ts'
+import { noteRefused } from './content-policy.ts'
 import { DASHBOARD, LABELS, startPanelUnderTest } from './panel-under-test.ts'
 import { type SimulatedOptions, SimulatedSource } from './simulated-source.ts'
 
@@ -29,6 +30,10 @@ mkdirSync(ARTEFACTS, { recursive: true })
 type Panel = Awaited<ReturnType<typeof startPanelUnderTest>>
 const DESK = { width: 1440, height: 900 }
 const NOW = () => Date.now()
+const PAGES = [
+  '/',
+  ...readdirSync(join(DASHBOARD, 'src/app'), { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [`/${entry.name}`] : [])),
+]
 
 /** What arrived lately from any van: one point of each kind, and one that names no place. */
 const RECENT: readonly Omit<RecentPoint, 'eventMs' | 'arrivalMs'>[] = [
@@ -72,6 +77,7 @@ describe.skipIf(browser === null)('the panel in a browser', () => {
       if (message.type() === 'error') errors.push(message.text())
     })
     opened.on('pageerror', (error) => errors.push(error.message))
+    await opened.addInitScript(noteRefused)
     await opened.goto(`${url}${path}`)
     return opened
   }
@@ -316,9 +322,27 @@ describe.skipIf(browser === null)('the panel in a browser', () => {
     await page.getByText('The silence is ours', { exact: false }).waitFor({ state: 'hidden', ...WAIT })
   })
 
-  test('until here nobody else was asked for anything, and nothing failed', () => {
+  test('until here nobody else was asked for anything, and nothing failed: the map paints under a policy that lets no other script run', async () => {
     expect(foreign).toEqual([])
     expect(errors).toEqual([])
+    expect(await page.evaluate(() => (window as unknown as { refused: string[] }).refused)).toEqual([])
+    const ran = await page.evaluate(() => {
+      const script = document.createElement('script')
+      script.textContent = 'window.ran = true'
+      document.head.append(script)
+      return 'ran' in window
+    })
+    expect(ran).toBe(false)
+    await expect.poll(() => page.evaluate(() => (window as unknown as { refused: string[] }).refused)).toEqual(['script-src-elem inline'])
+    errors.length = 0
+  })
+
+  test.each(PAGES)('each script of %s carries the nonce of its answer', async (path) => {
+    const answer = await fetch(`${url}${path}`)
+    const nonce = answer.headers.get('content-security-policy')?.match(/'nonce-([^']+)'/)?.[1]
+    const scripts = (await answer.text()).match(/<script\b[^>]*>/g) ?? []
+    expect(scripts.length).toBeGreaterThan(3)
+    expect(scripts.filter((script) => !script.includes(`nonce="${nonce}"`) && !script.includes(' src="/_next/'))).toEqual([])
   })
 
   test('a line that is cut is said; a command meanwhile says that it did not happen; a server begun anew is all that counts', async () => {

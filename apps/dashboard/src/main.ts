@@ -27,7 +27,7 @@ import { startPanelServer } from './server/panel-server.ts'
 import { PanelState } from './server/panel-state.ts'
 import { readPlaces } from './server/places.ts'
 import { readPrograms } from './server/programs-health.ts'
-import { doorEnvironment } from './server/sign-in/settings.ts'
+import { doorEnvironment, doorLimits } from './server/sign-in/settings.ts'
 import { giveFirstLink, signInExtension } from './server/sign-in/sign-in-extension.ts'
 import { stockExtension } from './server/stock/stock-extension.ts'
 
@@ -164,6 +164,7 @@ startPanelServer({
   state,
   source,
   signIn: signInDoor.panel,
+  limits: doorLimits(settings),
   extensions: [
     signInDoor,
     stockExtension(stock, (error) => logger.warn({ err: error }, 'stock could not be read')),

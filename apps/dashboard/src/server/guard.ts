@@ -14,8 +14,22 @@ export class Refusal extends Error {
   }
 }
 
-/** Longest body of a command, in bytes. */
-export const BODY_MAX_BYTES = 16_384
+/** How much a request may bring. */
+export interface BodyLimits {
+  /** Bytes of a command. */
+  readonly bodyMaxBytes: number
+  /** Bytes of a file: a register as CSV, a zone. */
+  readonly uploadMaxBytes: number
+}
+
+export const BODY_LIMITS: BodyLimits = { bodyMaxBytes: 16_384, uploadMaxBytes: 8_000_000 }
+
+const limits = new WeakMap<IncomingMessage, BodyLimits>()
+
+/** Sets what a request may bring; without it BODY_LIMITS hold. */
+export function limitBody(request: IncomingMessage, of: BodyLimits): void {
+  limits.set(request, of)
+}
 
 /**
  * Throws a Refusal unless the request was addressed to us: an address as a number, `localhost`, or a name that was set. A page elsewhere
@@ -56,8 +70,10 @@ export function bodyOf(request: IncomingMessage): unknown {
 export async function readBody<Schema extends z.ZodType>(
   request: IncomingMessage,
   schema: Schema,
-  maxBytes = BODY_MAX_BYTES,
+  kind: 'command' | 'upload' = 'command',
 ): Promise<z.infer<Schema>> {
+  const { bodyMaxBytes, uploadMaxBytes } = limits.get(request) ?? BODY_LIMITS
+  const maxBytes = kind === 'upload' ? uploadMaxBytes : bodyMaxBytes
   const type = (request.headers['content-type'] ?? '').split(';')[0]?.trim().toLowerCase()
   if (type !== 'application/json') {
     throw new Refusal(415, `content type ${type === '' ? 'missing' : type}`, 'Send JSON with "Content-Type: application/json".')

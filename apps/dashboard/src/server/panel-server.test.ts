@@ -3,10 +3,10 @@ import { type AcknowledgementView, decodeDelta, type PanelSnapshot, type WireDel
 import { Registry } from '@km0/runtime'
 import { io, type Socket } from 'socket.io-client'
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { MaskingState } from './masking/masking-state.ts'
 import type { PanelEvent } from './panel-events.ts'
 import { type PanelServer, startPanelServer } from './panel-server.ts'
 import type { PanelSource } from './panel-source.ts'
-import { PanelState } from './panel-state.ts'
 import { sessionFor, type TestSignIn, testSignIn } from './sign-in/sessions.testbench.ts'
 
 const NOW = 1_789_380_000_000
@@ -66,9 +66,12 @@ let panel: PanelServer
 let url: string
 const sockets: Socket[] = []
 const errors: unknown[] = []
+/** The policy as the pages are told it. */
+const told: unknown[] = []
 
 beforeEach(async () => {
   errors.length = 0
+  told.length = 0
   source = new ToldSource()
   signIn = testSignIn([], sessionFor('Marta', 'dispatcher'))
   panel = await startPanelServer({
@@ -76,11 +79,14 @@ beforeEach(async () => {
     host: '127.0.0.1',
     port: 0,
     allowedNames: [],
-    state: new PanelState({ clock: 'machine', placeOf: () => 'Salt' }),
+    state: new MaskingState({ clock: 'machine', placeOf: () => 'Salt' }),
     source,
     metrics: new Registry(),
     mapStyleUrl: null,
-    pages: async () => async (_request, response) => void response.end('page'),
+    pages: async () => async (request, response) => {
+      told.push(request.headers['content-security-policy'])
+      response.end('page')
+    },
     onError: (error) => errors.push(error),
     machineNowMs: () => NOW,
   })
@@ -259,7 +265,24 @@ describe('the REST interface', () => {
     expect(await (await fetch(`${url}/metrics`)).text()).toContain('km0_panel_browsers 0')
     const page = await fetch(`${url}/`)
     expect(await page.text()).toBe('page')
-    expect(page.headers.get('content-security-policy')).toContain("frame-ancestors 'none'")
+    const policy = page.headers.get('content-security-policy') ?? ''
+    expect(policy).toContain("frame-ancestors 'none'")
+    const scripts = policy.split('; ').filter((directive) => directive.startsWith('script-src'))
+    expect(scripts).toEqual([expect.stringMatching(/^script-src 'self' 'nonce-[\w+/=]{24}'$/), "script-src-attr 'none'"])
+    // Of this answer alone, and Next is told it, whatever the sender says: nobody else's scripts run.
+    const again = await fetch(`${url}/`, { headers: { 'content-security-policy': "script-src 'nonce-mine'" } })
+    expect(again.headers.get('content-security-policy')).not.toBe(policy)
+    expect(told).toEqual([policy, again.headers.get('content-security-policy')])
+    expect(page.headers.get('strict-transport-security')).toBeNull()
+    const { securityHeaders } = await import('./security-headers.ts')
+    expect(securityHeaders({ nonce: 'n', mapStyleUrl: null, hstsSeconds: 60 })).toContainEqual(['strict-transport-security', 'max-age=60'])
+  })
+  test('a browser that sends more than it may on a socket is let go', async () => {
+    const socket = connect()
+    await new Promise<void>((resolve) => socket.on('connect', () => resolve()))
+    const gone = new Promise<string>((resolve) => socket.on('disconnect', resolve))
+    socket.emit('anything', 'x'.repeat(5_000))
+    expect(await gone).toMatch(/transport/)
   })
   test('a path that is no address, and an upgrade that nobody takes, are answered and let go', async () => {
     expect(await rawAnswer('GET // HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n')).toContain('400')

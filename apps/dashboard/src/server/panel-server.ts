@@ -1,9 +1,10 @@
+import { randomBytes } from 'node:crypto'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { AcknowledgementView, Scope } from '@km0/contracts'
 import { Counter, closeServer, Gauge, listen, type Registry } from '@km0/runtime'
 import { Server as SocketServer } from 'socket.io'
-import { checkHost, checkOrigin, Refusal } from './guard.ts'
+import { BODY_LIMITS, type BodyLimits, checkHost, checkOrigin, limitBody, Refusal } from './guard.ts'
 import { findCause } from './outage-cause.ts'
 import { outagesRoutes } from './outages-rest.ts'
 import { panelHealth } from './panel-health.ts'
@@ -12,16 +13,13 @@ import type { PanelSource } from './panel-source.ts'
 import type { PanelState } from './panel-state.ts'
 import { ProgramsHealth } from './programs-health.ts'
 import { createRest, type Routes } from './rest.ts'
-import { securityHeaders } from './security-headers.ts'
+import { securityHeaders, tellNonce } from './security-headers.ts'
 import { addressOf } from './sign-in/address.ts'
 import { Door, type DoorOptions } from './sign-in/door.ts'
 import { PageGuard } from './sign-in/page-guard.ts'
 import { keepSession, type Sessions } from './sign-in/session.ts'
 import { SessionWatch } from './sign-in/session-watch.ts'
 import { guardSockets } from './sign-in/socket-guard.ts'
-
-/** What a browser may send on a socket: one word. */
-const SOCKET_MAX_BYTES = 4_096
 
 export type PageHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void>
 
@@ -47,6 +45,8 @@ export interface PanelServerOptions {
   readonly signIn: PanelSignIn
   /** Address of what the customer brings to the map; null for none, and then nothing may be loaded from elsewhere. */
   readonly mapStyleUrl: string | null
+  /** By default DOOR_LIMITS. */
+  readonly limits?: DoorLimits
   /** Makes what answers everything that is neither /api nor the socket. `loaded` resolves when what is stored has been read. */
   readonly pages: (server: Server, loaded: Promise<void>) => Promise<PageHandler>
   readonly onError: (error: unknown, what: string) => void
@@ -68,6 +68,17 @@ export interface PanelSignIn {
   readonly behindProxy?: boolean
 }
 
+export interface DoorLimits extends BodyLimits {
+  /** Of a person or a wall screen, all its pages together. */
+  readonly sessionRequestsPerMinute: number
+  /** What a browser may send on a socket: one word. */
+  readonly socketMessageMaxBytes: number
+  /** For so long browsers come by https alone; 0: not told. */
+  readonly hstsSeconds: number
+}
+
+export const DOOR_LIMITS: DoorLimits = { ...BODY_LIMITS, sessionRequestsPerMinute: 3_000, socketMessageMaxBytes: 4_096, hstsSeconds: 0 }
+
 const TOKEN_REQUESTS_PER_MINUTE = 600
 const SOCKET_CHECK_MS = 5_000
 
@@ -79,14 +90,14 @@ export interface PanelServer {
 /** One process, one port: pages, REST and the socket. REST and the socket answer first. Resolves when the pages do too; what is stored may still be on its way. */
 export async function startPanelServer(options: PanelServerOptions): Promise<PanelServer> {
   const machineNowMs = options.machineNowMs ?? Date.now
-  const { state, extensions = [], signIn } = options
+  const { state, extensions = [], signIn, limits = DOOR_LIMITS } = options
   const startedMs = performance.now()
   let loaded = false
 
   const server = createServer()
   const sockets: PanelSockets = new SocketServer(server, {
     serveClient: false,
-    maxHttpBufferSize: SOCKET_MAX_BYTES,
+    maxHttpBufferSize: limits.socketMessageMaxBytes,
     perMessageDeflate: { threshold: 16_384 },
     allowRequest: (request, decide) => {
       admit(request, options).then(
@@ -119,6 +130,7 @@ export async function startPanelServer(options: PanelServerOptions): Promise<Pan
     nowMs: machineNowMs,
     addressOf: (request) => addressOf(request, signIn.behindProxy ?? false),
     tokenRequestsPerMinute: signIn.tokenRequestsPerMinute ?? TOKEN_REQUESTS_PER_MINUTE,
+    sessionRequestsPerMinute: limits.sessionRequestsPerMinute,
     onError: options.onError,
   })
   const pageGuard = new PageGuard(signIn.sessions)
@@ -164,7 +176,11 @@ export async function startPanelServer(options: PanelServerOptions): Promise<Pan
     })
   })
   async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
-    for (const [name, value] of securityHeaders(options.mapStyleUrl)) response.setHeader(name, value)
+    const nonce = randomBytes(16).toString('base64')
+    const headers = securityHeaders({ nonce, mapStyleUrl: options.mapStyleUrl, hstsSeconds: limits.hstsSeconds })
+    for (const [name, value] of headers) response.setHeader(name, value)
+    tellNonce(request.headers, headers)
+    limitBody(request, limits)
     try {
       checkHost(request.headers, options.allowedNames)
     } catch (error) {

@@ -2,7 +2,7 @@ import type { IncomingMessage } from 'node:http'
 import { Readable } from 'node:stream'
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { BODY_MAX_BYTES, checkHost, checkOrigin, Refusal, readBody } from './guard.ts'
+import { BODY_LIMITS, checkHost, checkOrigin, limitBody, Refusal, readBody } from './guard.ts'
 import { panelHealth, QUIET_START_MS } from './panel-health.ts'
 import { placesOf } from './places.ts'
 import { roomOf } from './scope.ts'
@@ -54,7 +54,15 @@ describe('guard', () => {
     expect(await statusOf(() => readBody(request('{'), schema))).toBe(400)
     expect(await statusOf(() => readBody(request('{"name":1}'), schema))).toBe(400)
     expect(await statusOf(() => readBody(request('{"name":"M","role":"admin"}'), schema))).toBe(400)
-    expect(await statusOf(() => readBody(request(Buffer.alloc(BODY_MAX_BYTES + 1, 32)), schema))).toBe(413)
+    const { bodyMaxBytes, uploadMaxBytes } = BODY_LIMITS
+    expect(await statusOf(() => readBody(request(Buffer.alloc(bodyMaxBytes + 1, 32)), schema))).toBe(413)
+    // A file may be longer; how long both may be is set.
+    const named = (bytes: number) => request(`{"name":"M"}${' '.repeat(bytes - 12)}`)
+    expect(await readBody(named(bodyMaxBytes + 1), schema, 'upload')).toEqual({ name: 'M' })
+    expect(await statusOf(() => readBody(named(uploadMaxBytes + 1), schema, 'upload'))).toBe(413)
+    const set = named(200)
+    limitBody(set, { bodyMaxBytes: 100, uploadMaxBytes: 150 })
+    expect(await statusOf(() => readBody(set, schema))).toBe(413)
     const declared = { 'content-type': 'application/json', 'content-length': '99999999' }
     expect(await statusOf(() => readBody(request('{}', declared), schema))).toBe(413)
   })

@@ -3,7 +3,7 @@ import { type Dispatch, RegisterImportError, registerCsv, type StoredRegister } 
 import { z } from 'zod'
 import { Refusal, readBody } from '../guard.ts'
 import { json, type Routes } from '../rest.ts'
-import { CSV_MAX_BYTES, mayEditRegister, type RegisterRestOptions } from './register-rest.ts'
+import { mayEditRegister, type RegisterRestOptions } from './register-rest.ts'
 
 const id = z.string().refine(isName, 'is not 1 to 64 characters without control characters')
 const name = z.string().trim().min(1, 'is empty').max(100)
@@ -63,7 +63,7 @@ export function registerFormsRoutes({ store, onStored }: RegisterFormsOptions): 
       {
         POST: async (request, response) => {
           mayEditRegister(request)
-          const market = await readBody(request, marketBody, CSV_MAX_BYTES)
+          const market = await readBody(request, marketBody, 'upload')
           // Whether it is a zone is for the import to say.
           await put('markets', 'the market', { markets: [market as unknown as StoredRegister['markets'][number]] })
           json(response, 201, market)

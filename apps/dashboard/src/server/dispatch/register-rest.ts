@@ -14,10 +14,7 @@ import { z } from 'zod'
 import { Refusal, readBody } from '../guard.ts'
 import { json, type Routes, requireEverything, requireRole, sessionOf } from '../rest.ts'
 
-/** Longest CSV file, in bytes: ten thousand vans are 600 KB, zones are large. */
-export const CSV_MAX_BYTES = 8_000_000
-
-export const importBody = z.strictObject({ kind: z.enum(REGISTER_KINDS), csv: z.string().max(CSV_MAX_BYTES) })
+export const importBody = z.strictObject({ kind: z.enum(REGISTER_KINDS), csv: z.string() })
 const date = z
   .string()
   .refine((text) => madridDateMs(text) !== null, 'is not a date YYYY-MM-DD')
@@ -94,7 +91,7 @@ export function registerRoutes({ store, nowMs, onStored }: RegisterRestOptions):
       {
         POST: async (request, response) => {
           mayEditRegister(request)
-          const { kind, csv } = await readBody(request, importBody, CSV_MAX_BYTES)
+          const { kind, csv } = await readBody(request, importBody, 'upload')
           json(response, 200, firstProblems(await store.tryImport(kind, csv)))
         },
       },
@@ -104,7 +101,7 @@ export function registerRoutes({ store, nowMs, onStored }: RegisterRestOptions):
       {
         POST: async (request, response) => {
           mayEditRegister(request)
-          const { kind, csv } = await readBody(request, importBody, CSV_MAX_BYTES)
+          const { kind, csv } = await readBody(request, importBody, 'upload')
           const result = firstProblems(await store.importCsv(kind, csv))
           if (!('problems' in result)) await onStored()
           json(response, 'problems' in result ? 200 : 201, result)

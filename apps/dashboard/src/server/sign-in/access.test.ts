@@ -33,7 +33,13 @@ async function knock(
   const signIn = testSignIn(people, null)
   const door = new Door({
     ...{ sessions: signIn.sessions, audit: signIn.audit, watch: { add: () => () => undefined } },
-    ...{ nowMs: () => NOW, addressOf: () => '::1', tokenRequestsPerMinute: 1_000, onError: () => undefined },
+    ...{
+      nowMs: () => NOW,
+      addressOf: () => '::1',
+      tokenRequestsPerMinute: 1_000,
+      sessionRequestsPerMinute: 1_000,
+      onError: () => undefined,
+    },
   })
   const [method = '', path = ''] = route.split(' ')
   const name = who.endsWith('reader') ? { authorization: `Bearer ${who}` } : { cookie: `who=${who}` }
@@ -86,16 +92,16 @@ describe('every route', () => {
   })
 })
 
-test('a token asks only so often', async () => {
+test('a token asks only so often, and so does a session', async () => {
   const signIn = testSignIn(people, null)
   const told: string[] = []
   let nowMs = NOW
   const door = new Door({
     ...{ sessions: signIn.sessions, audit: signIn.audit, watch: { add: () => () => undefined } },
-    ...{ nowMs: () => nowMs, addressOf: () => '::1', tokenRequestsPerMinute: 3, onError: () => undefined },
+    ...{ nowMs: () => nowMs, addressOf: () => '::1', tokenRequestsPerMinute: 3, sessionRequestsPerMinute: 2, onError: () => undefined },
   })
-  const ask = async () => {
-    const request = { method: 'GET', headers: { authorization: 'Bearer reader' } } as unknown as IncomingMessage
+  const ask = async (headers: Record<string, string> = { authorization: 'Bearer reader' }) => {
+    const request = { method: 'GET', headers } as unknown as IncomingMessage
     const response = {
       once: () => undefined,
       setHeader: (name: string, value: string) => told.push(`${name}: ${value}`),
@@ -107,6 +113,9 @@ test('a token asks only so often', async () => {
   }
   expect([await ask(), await ask(), await ask(), await ask()]).toEqual([0, 0, 0, 429])
   expect(told).toEqual(['retry-after: 60'])
+  // All that come with one cookie are one; another's is another's.
+  const [marta, pere] = [{ cookie: 'who=dispatcher' }, { cookie: 'who=analyst' }]
+  expect([await ask(marta), await ask(marta), await ask(marta), await ask(pere)]).toEqual([0, 0, 429, 0])
   nowMs += 60_000
-  expect(await ask()).toBe(0)
+  expect([await ask(), await ask(marta)]).toEqual([0, 0])
 })

@@ -18,8 +18,9 @@ export interface DoorOptions {
   readonly addressOf: (request: IncomingMessage) => string
   /** Stores what was done. */
   readonly audit: (entry: Omit<AuditEntry, 'id'>) => Promise<void>
-  /** Requests a minute that one token may make. */
+  /** Requests a minute that one token may make, and one session of a person or a wall screen, all its pages together. */
   readonly tokenRequestsPerMinute: number
+  readonly sessionRequestsPerMinute: number
   readonly onError: (error: unknown, what: string) => void
 }
 
@@ -27,10 +28,13 @@ export interface DoorOptions {
 export class Door {
   readonly #options: DoorOptions
   readonly #tokens: Allowance
+  readonly #sessions: Allowance
 
   constructor(options: DoorOptions) {
     this.#options = options
-    this.#tokens = new Allowance({ most: options.tokenRequestsPerMinute, windowMs: 60_000, nowMs: options.nowMs })
+    const allowance = (most: number) => new Allowance({ most, windowMs: 60_000, nowMs: options.nowMs })
+    this.#tokens = allowance(options.tokenRequestsPerMinute)
+    this.#sessions = allowance(options.sessionRequestsPerMinute)
   }
 
   /** Finds out whose request it is, and keeps it. Throws a Refusal for whoever may not call this route. */
@@ -39,9 +43,9 @@ export class Door {
     const isProbe = path === '/health' || path === '/metrics'
     const session = isProbe ? null : await this.#options.sessions.find(request.headers)
     keepSession(request, session)
-    if (session?.kind === 'token') this.#spend(session, response)
     // A program that shows a token is no page of somebody else's.
-    else if (request.method !== 'GET') checkOrigin(request.headers)
+    if (session?.kind !== 'token' && request.method !== 'GET') checkOrigin(request.headers)
+    if (session !== null) this.#spend(session, response)
     checkAccess(access, session)
     if (session !== null)
       response.once(
@@ -70,8 +74,9 @@ export class Door {
   }
 
   #spend(session: Session, response: ServerResponse): void {
-    const waitMs = this.#tokens.spend(session.id)
-    if (waitMs > 0) throw tooMany(response, waitMs, 'this token asks too often')
+    const isToken = session.kind === 'token'
+    const waitMs = (isToken ? this.#tokens : this.#sessions).spend(session.id)
+    if (waitMs > 0) throw tooMany(response, waitMs, isToken ? 'this token asks too often' : 'this session asks too often')
   }
 }
 
