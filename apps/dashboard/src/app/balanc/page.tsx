@@ -12,6 +12,12 @@ export async function generateMetadata(): Promise<Metadata> {
   return { title: t('pageTitle') }
 }
 
-export default async function LedgerPage() {
-  return <LedgerApp brand={<Brand />} theme={themeOf((await cookies()).get(THEME_COOKIE)?.value)} />
+export default async function LedgerPage({
+  searchParams,
+}: {
+  readonly searchParams: Promise<Record<string, string | string[] | undefined>>
+}) {
+  const { run } = await searchParams
+  const named = typeof run === 'string' && /^\d{1,9}$/.test(run) ? Number(run) : null
+  return <LedgerApp brand={<Brand />} theme={themeOf((await cookies()).get(THEME_COOKIE)?.value)} run={named} />
 }

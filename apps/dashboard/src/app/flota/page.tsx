@@ -19,5 +19,6 @@ export default async function RegisterPage({
   readonly searchParams: Promise<Record<string, string | string[] | undefined>>
 }) {
   const theme = themeOf((await cookies()).get(THEME_COOKIE)?.value)
-  return <RegisterApp brand={<Brand />} theme={theme} part={partOf((await searchParams).part)} />
+  const { part, new: newVan } = await searchParams
+  return <RegisterApp brand={<Brand />} theme={theme} part={partOf(part)} newVan={typeof newVan === 'string' ? newVan : null} />
 }

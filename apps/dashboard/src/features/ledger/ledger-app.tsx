@@ -18,9 +18,18 @@ import { useLedger } from './use-ledger.ts'
 import { Verdict } from './verdict.tsx'
 
 /** The ledger: what stood at each station in a span, and what became of every difference. */
-export function LedgerApp(props: { readonly brand: ReactNode; readonly theme: Theme }) {
+export function LedgerApp(props: {
+  readonly brand: ReactNode
+  readonly theme: Theme
+  /** The run that the link names; null: the newest. */
+  readonly run: number | null
+}) {
   const t = useTranslations()
-  const [chosen, setChosen] = useState<number | null>(null)
+  const [chosen, setChosen] = useState(props.run)
+  const choose = (run: number | null) => {
+    window.history.replaceState(null, '', run === null ? window.location.pathname : `?run=${run}`)
+    setChosen(run)
+  }
   const { list, shown } = useLedger(chosen)
   const operator = useOperator()
   const [theme, switchTheme] = useTheme(props.theme)
@@ -49,7 +58,7 @@ export function LedgerApp(props: { readonly brand: ReactNode; readonly theme: Th
             </>
           )}
         </div>
-        <RunsCard live={list} chosen={shown?.run.id ?? null} onChoose={setChosen} />
+        <RunsCard live={list} chosen={shown?.run.id ?? null} onChoose={choose} />
       </main>
     </div>
   )

@@ -1,7 +1,9 @@
 import { useTranslations } from 'next-intl'
+import type { ReactNode } from 'react'
 import { DAY_AND_CLOCK } from '../feed/time-formats.ts'
 import { useTimes } from '../feed/use-times.ts'
 import { StateIcon } from '../shell/state-icon.tsx'
+import { useMay } from '../sign-in/use-session.ts'
 import type { Van } from '../van/prepare-fleet.ts'
 import styles from './no-signal.module.css'
 import type { AwayList } from './prepare-no-signal.ts'
@@ -9,12 +11,14 @@ import type { AwayList } from './prepare-no-signal.ts'
 /** Vans that nobody expects to hear, counted in one line that opens; those that are heard all the same come first. */
 export function AwayLine({ away, onSelect }: { readonly away: AwayList; readonly onSelect: (van: string) => void }) {
   const t = useTranslations('noSignal')
-  const { off, atDepot, retired, heard } = away
+  const { off, atDepot, retired, heard, unregistered } = away
+  const mayRegister = useMay('administrator')
   const parts = [
     ...(off.length > 0 ? [t('awayOff', { count: off.length })] : []),
     ...(atDepot.length > 0 ? [t('awayAtDepot', { count: atDepot.length })] : []),
     ...(retired.length > 0 ? [t('awayRetired', { count: retired.length })] : []),
     ...(heard.length > 0 ? [t('awayHeard', { count: heard.length })] : []),
+    ...(unregistered.length > 0 ? [t('awayUnregistered', { count: unregistered.length })] : []),
   ]
   if (parts.length === 0) return null
   return (
@@ -24,6 +28,11 @@ export function AwayLine({ away, onSelect }: { readonly away: AwayList; readonly
         {heard.map((van) => (
           <AwayVan key={van.van} van={van} words={t('heardOff')} onSelect={onSelect} />
         ))}
+        {unregistered.map((van) => (
+          <AwayVan key={van.van} van={van} words={t('notRegistered')} onSelect={onSelect}>
+            {mayRegister && <a href={`/flota?${new URLSearchParams({ new: van.van })}`}>{t('register')}</a>}
+          </AwayVan>
+        ))}
         {[...off, ...atDepot, ...retired].map((van) => (
           <AwayVan key={van.van} van={van} words={null} onSelect={onSelect} />
         ))}
@@ -32,7 +41,12 @@ export function AwayLine({ away, onSelect }: { readonly away: AwayList; readonly
   )
 }
 
-function AwayVan(props: { readonly van: Van; readonly words: string | null; readonly onSelect: (van: string) => void }) {
+function AwayVan(props: {
+  readonly van: Van
+  readonly words: string | null
+  readonly onSelect: (van: string) => void
+  readonly children?: ReactNode
+}) {
   const t = useTranslations()
   const format = useTimes()
   const { van } = props
@@ -46,6 +60,7 @@ function AwayVan(props: { readonly van: Van; readonly words: string | null; read
         </span>
         <span>{seen}</span>
       </button>
+      {props.children}
     </li>
   )
 }

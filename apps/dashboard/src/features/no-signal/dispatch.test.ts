@@ -135,27 +135,37 @@ describe('off shift, at the depot, retired', () => {
       near: fc.boolean(),
       retired: fc.boolean(),
       muted: fc.boolean(),
+      registered: fc.boolean(),
     })
     fc.assert(
       fc.property(fc.array(one, { maxLength: 12 }), (given) => {
         const named = given.map((van, n) => ({ ...van, van: `v${n}` }))
         const { list, fleet } = listOf({
           depots,
-          vans: named.map(({ van, depotId, retired }) => registered(van, { depotId, inServiceToMs: retired ? NOW : null })),
+          vans: named.flatMap(({ van, depotId, retired, registered: known }) =>
+            known ? [registered(van, { depotId, inServiceToMs: retired ? NOW : null })] : [],
+          ),
           points: named.flatMap(({ van, ageMs, near }) => (ageMs === null ? [] : [point(van, ageMs, { lat: near ? 41.9 : 42 })])),
           dispatch: { shifts, mutes: named.filter(({ muted }) => muted).map(({ van }) => mute('van', van)) },
         })
         const heard = names(fleet.filter(({ state }) => state === 'moving' || state === 'stopped'))
-        const { off, atDepot, retired } = list.away
+        const { off, atDepot, retired, unregistered } = list.away
+        const unknownThere = names(unregistered)
         const places = [
           ...keys(list.rows),
           ...keys(list.muted),
           ...names([...off, ...atDepot, ...retired]),
           ...names(list.notSeen),
           ...heard,
+          ...unknownThere.filter((van) => !heard.includes(van)),
         ]
-        expect(places.sort()).toEqual(named.map(({ van }) => van).sort())
-        for (const { van, ageMs, depotId, retired: gone } of named) {
+        // Of a van that is not registered and was never heard there is nothing to tell.
+        const known = named.filter((van) => van.registered || van.ageMs !== null)
+        expect(places.sort()).toEqual(known.map(({ van }) => van).sort())
+        // Those that are heard are told once more: by one line, not by two.
+        expect(unknownThere.filter((van) => names(list.away.heard).includes(van))).toEqual([])
+        expect(named.filter(({ van }) => unknownThere.includes(van)).every((van) => !van.registered)).toBe(true)
+        for (const { van, ageMs, depotId, retired: gone } of named.filter((van) => van.registered)) {
           if (ageMs !== null && ageMs < 3 * MINUTE) expect(heard).toContain(van)
           else if (gone || depotId === 'night') expect(names([...off, ...retired])).toContain(van)
         }

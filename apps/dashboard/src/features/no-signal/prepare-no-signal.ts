@@ -1,7 +1,7 @@
 import { type DispatchView, EMPTY_DISPATCH, type MuteView } from '@km0/contracts/dispatch'
 import type { AcknowledgementView } from '@km0/contracts/panel'
 import type { DeafSpan } from '../feed/prepare-silence.ts'
-import { compareNames, type Van } from '../van/prepare-fleet.ts'
+import { compareNames, type Van, type VanState } from '../van/prepare-fleet.ts'
 import { type Correction, correctionOf, prepareReturned, type ReturnedRow } from './prepare-corrections.ts'
 import { countNear } from './prepare-near.ts'
 
@@ -52,6 +52,8 @@ export interface AwayList {
   readonly retired: readonly Van[]
   /** Off shift or retired, and heard all the same. */
   readonly heard: readonly Van[]
+  /** Not in the register, and in no other list: those that are heard, and those that were, another day. Silent ones stand among the silent. */
+  readonly unregistered: readonly Van[]
 }
 
 /** Who has been silent for three minutes or more, and who has not been seen today. */
@@ -119,6 +121,9 @@ function bandOf(van: Van, step: number): SilenceBand {
   return step >= 3 ? 'very-long' : step === 2 ? 'long' : 'episode'
 }
 
+/** States in which a van that is not registered is in no other list. */
+const UNLISTED: ReadonlySet<VanState> = new Set(['moving', 'stopped', 'not-seen', 'unheard'])
+
 function prepareAway(fleet: readonly Van[]): AwayList {
   const away = fleet.filter(({ state }) => state === 'away')
   const unexpected = fleet.filter(
@@ -129,6 +134,7 @@ function prepareAway(fleet: readonly Van[]): AwayList {
     atDepot: away.filter(({ duty }) => duty === 'at-depot'),
     retired: away.filter(({ duty }) => duty === 'retired'),
     heard: unexpected,
+    unregistered: fleet.filter((van) => !van.registered && UNLISTED.has(van.state)),
   }
 }
 

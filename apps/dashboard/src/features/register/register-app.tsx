@@ -23,14 +23,20 @@ import { VansTable } from './vans-table.tsx'
 const EVERY_MS = 10_000
 
 /** The register: vans, depots, markets and shifts, read by everybody and changed by administrators. */
-export function RegisterApp(props: { readonly brand: ReactNode; readonly theme: Theme; readonly part: RegisterKind }) {
+export function RegisterApp(props: {
+  readonly brand: ReactNode
+  readonly theme: Theme
+  readonly part: RegisterKind
+  /** Name of a van that was heard and is to be registered; null: none. */
+  readonly newVan: string | null
+}) {
   const t = useTranslations('register')
   const operator = useOperator()
   const [theme, switchTheme] = useTheme(props.theme)
   const [part, setPart] = useState(props.part)
   const [search, setSearch] = useState('')
   const [importing, setImporting] = useState(false)
-  const [editing, setEditing] = useState<Editing | null>(null)
+  const [editing, setEditing] = useState<Editing | null>(props.newVan === null ? null : { part: 'vans', heard: props.newVan })
   const live = usePolled<RegisterView>('/api/register', () => EVERY_MS)
   const { view } = live
   const open = (kind: RegisterKind) => {
@@ -86,7 +92,7 @@ export function RegisterApp(props: { readonly brand: ReactNode; readonly theme: 
               search={search}
               nowMs={live.nowMs}
               onStored={live.refresh}
-              adding={editing?.part === 'vans' ? editing.heard : null}
+              adding={editing?.part === 'vans' && view.mayEdit ? editing.heard : null}
               onAdded={() => setEditing(null)}
             />
           )}

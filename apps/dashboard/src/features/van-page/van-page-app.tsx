@@ -2,7 +2,7 @@
 
 import type { VanDayView } from '@km0/contracts/van-day-panel'
 import { useTranslations } from 'next-intl'
-import { type ReactNode, useState } from 'react'
+import { type ReactNode, useCallback } from 'react'
 import type { OwnMap } from '../map/own-map.ts'
 import { useOperator } from '../operator/use-operator.ts'
 import { usePlaceState } from '../playback/use-place-state.ts'
@@ -32,11 +32,15 @@ export function VanPageApp(props: {
   const operator = useOperator()
   const [theme, switchTheme] = useTheme(props.theme)
   const [place, setPlace] = usePlaceState(props.place, addressOfVanPage, vanPagePlaceOf)
-  const [chosenEndMs, chooseWindow] = useState<number | null>(null)
-  const go = (next: VanPagePlace) => {
-    if (next.day !== place.day) chooseWindow(null)
-    setPlace(next)
-  }
+  const chosenEndMs = place.windowEndMs ?? null
+  const go = useCallback(
+    ({ windowEndMs: _, ...next }: VanPagePlace) =>
+      // The window that is asked about is of its day.
+      setPlace(next.day === place.day && place.windowEndMs !== undefined ? { ...next, windowEndMs: place.windowEndMs } : next),
+    [setPlace, place],
+  )
+  const chooseWindow = ({ windowEndMs: _, ...now }: VanPagePlace, endMs: number | null) =>
+    setPlace(endMs === null ? now : { ...now, windowEndMs: endMs })
   const query = new URLSearchParams({ van: place.van ?? '', ...(place.day === null ? {} : { day: place.day }) })
   const every = (view: VanDayView | null) =>
     view !== null && view.day.endMs <= view.nowMs ? OVER_EVERY_MS : chosenEndMs === null ? LIVE_EVERY_MS : WINDOW_EVERY_MS
@@ -66,7 +70,7 @@ export function VanPageApp(props: {
             theme={theme}
             ownMap={props.ownMap}
             chosenEndMs={chosenEndMs}
-            onWindow={chooseWindow}
+            onWindow={(endMs) => chooseWindow(place, endMs)}
           />
         )}
       </main>

@@ -7,6 +7,8 @@ export interface VanPagePlace {
   readonly day: string | null
   /** The moment that is looked at; null: the newest, or the beginning of a day that is over. */
   readonly atMs: number | null
+  /** End of the window that is asked about; without it none is. */
+  readonly windowEndMs?: number
 }
 
 type Given = Readonly<Record<string, string | string[] | undefined>>
@@ -18,13 +20,15 @@ export function vanPagePlaceOf(given: Given): VanPagePlace {
   const atMs = instantOf(text('t') ?? '')
   const span = day === null ? null : dayOfName(day)
   const isWithin = atMs !== null && (span === null || (atMs >= span.startMs && atMs < span.endMs))
-  return { van: text('van'), day, atMs: isWithin ? atMs : null }
+  const windowEndMs = instantOf(text('finestra') ?? '')
+  return { van: text('van'), day, atMs: isWithin ? atMs : null, ...(windowEndMs === null ? {} : { windowEndMs }) }
 }
 
-export function addressOfVanPage({ van, day, atMs }: VanPagePlace): string {
+export function addressOfVanPage({ van, day, atMs, windowEndMs }: VanPagePlace): string {
   const query = new URLSearchParams()
   if (van !== null) query.set('van', van)
   if (day !== null) query.set('dia', day)
   if (atMs !== null) query.set('t', instantName(atMs))
+  if (windowEndMs !== undefined) query.set('finestra', instantName(windowEndMs))
   return `/furgoneta?${query}`
 }

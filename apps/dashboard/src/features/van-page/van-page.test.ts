@@ -325,6 +325,8 @@ describe('the address', () => {
     const address = addressOfVanPage(place)
     expect(vanPagePlaceOf(Object.fromEntries(new URL(address, 'http://panel').searchParams))).toEqual(place)
     expect(vanPagePlaceOf({ van: 'v', dia: '2026-11-24', t: '2026-11-24T16:00' }).atMs).toBe(place.atMs)
+    const asked = { ...place, windowEndMs: Date.UTC(2026, 10, 24, 15, 5) }
+    expect(vanPagePlaceOf(Object.fromEntries(new URL(addressOfVanPage(asked), 'http://panel').searchParams))).toEqual(asked)
   })
   it('leaves out what cannot be read', () => {
     expect(vanPagePlaceOf({ dia: '2026-02-31', t: 'noon', van: '' })).toEqual({ van: null, day: null, atMs: null })

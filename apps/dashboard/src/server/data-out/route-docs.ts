@@ -45,7 +45,10 @@ export const ROUTE_DOCS: Readonly<Record<string, RouteDoc>> = {
   'POST /api/users/link': { summary: 'A new sign-in link for a user', body: linkBody },
   'POST /api/keys': { summary: 'A new token, or link of a wall screen; told once', body: keyBody, status: 201 },
   'POST /api/keys/revoke': { summary: 'Revoke a token or a link', body: revokeBody },
-  'GET /api/audit': { summary: 'Who did what', query: { before: 'number of an entry: those before it', who: 'name', what: 'action' } },
+  'GET /api/audit': {
+    summary: 'Who did what',
+    query: { before: 'number of an entry: those before it', actor: 'part of a name', action: 'which action' },
+  },
   'GET /api/health': { summary: 'As /health' },
   'GET /api/panel': { summary: 'All that the live page shows: vans, signals, distances, feed' },
   'GET /api/trail': { summary: 'The last 15 minutes of a van', query: { 'van!': 'name' } },
