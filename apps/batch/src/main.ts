@@ -7,6 +7,7 @@ import { startDeliveries } from './deliveries/start-deliveries.ts'
 import { batchEnvironment } from './environment.ts'
 import { latenessEnvironment, startLateness } from './lateness/start-lateness.ts'
 import { ledgerEnvironment, startLedgers } from './ledger/start-ledgers.ts'
+import { lineageEnvironment, startLineage } from './lineage/start-lineage.ts'
 import { startNightly } from './nightly/start-nightly.ts'
 import { retentionSettings, startRetention } from './retention/start-retention.ts'
 
@@ -16,6 +17,7 @@ const { settings, log, metrics, health, shutdown } = startProgram(
     ...ledgerEnvironment.shape,
     ...latenessEnvironment.shape,
     ...deliveryEnvironment.shape,
+    ...lineageEnvironment.shape,
     ...retentionSettings.shape,
   }),
 )
@@ -33,6 +35,8 @@ const deliveries = await startDeliveries({ settings, log, metrics, health })
 shutdown.add('deliveries', () => deliveries.close())
 const retention = await startRetention({ settings, log, metrics, health })
 shutdown.add('retention', () => retention.close())
+const lineage = startLineage({ settings, log, metrics })
+shutdown.add('lineage', () => lineage.close())
 const lateness = startLateness({ settings, log, health })
 shutdown.add('lateness', () => lateness.close())
 log.info({ port: operations.port, queue: QUEUES.backfills }, 'batch worker ready')

@@ -79,11 +79,16 @@ export const reprocess: Command = {
         if (!isDeepStrictEqual(of.settings, JSON.parse(JSON.stringify(rules))))
           throw new CommandError(`${name} was begun with other rules: take the same ones, or another name`)
         const log = openLog({ brokers: findBrokers(process.env), clientId: 'km0-cli' })
-        await runReprocessing(
-          of,
-          { lake, log, store, rules, topic: TOPICS.positions.name, say, signal: stop.signal },
-          values['until-caught-up'],
-        )
+        const parts = { lake, log, store, rules, topic: TOPICS.positions.name, say, signal: stop.signal }
+        const run = await store.beginRun(name, Date.now())
+        try {
+          await runReprocessing(of, parts, values['until-caught-up'])
+        } catch (error) {
+          // What has failed is said all the same when the store does not take note of it.
+          await store.endRun(run, error instanceof Error ? error.message : String(error), Date.now()).catch(() => undefined)
+          throw error
+        }
+        await store.endRun(run, null, Date.now())
         process.stdout.write(`${asText([await known(store, name)])}`)
         return 0
       }),

@@ -17,6 +17,14 @@ export type { NewSubscription, Viewer } from './events/subscriptions.ts'
 export { isForward } from './forward.ts'
 export { type LedgerRuns, openLedgerRuns } from './ledger-runs.ts'
 export { type LedgerStore, openLedgerStore } from './ledger-store.ts'
+export {
+  type DueRunEvent,
+  type LineageStore,
+  openLineageStore,
+  type RunEventType,
+  type RunFacts,
+  type RunKind,
+} from './lineage/lineage-store.ts'
 export { MigrationError } from './migrate.ts'
 export { type NightRuns, openNightRuns } from './nightly/night-runs.ts'
 export { type LatenessHours, openLatenessHours, type StoredLatenessHour } from './operations/lateness-hours.ts'

@@ -15,6 +15,7 @@ import dispatch from './sql/000014_dispatch.ts'
 import silenceWatch from './sql/000015_silence_watch.ts'
 import rowSecurity from './sql/000016_row_security.ts'
 import correctedSilences from './sql/000017_corrected_silences.ts'
+import lineage from './sql/000018_lineage.ts'
 
 export interface Migration {
   readonly number: number
@@ -41,4 +42,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 15, name: 'watch of silences', sql: silenceWatch },
   { number: 16, name: 'row security', sql: rowSecurity },
   { number: 17, name: 'corrected silences', sql: correctedSilences },
+  { number: 18, name: 'lineage', sql: lineage },
 ]

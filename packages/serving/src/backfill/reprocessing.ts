@@ -175,6 +175,29 @@ export class Reprocessings {
     await storeOpenSessions(client, of, finalMs)
   }
 
+  /** A run of it begins. One that was killed before ends with it. Resolves to its number. */
+  async beginRun(name: string, atMs: number): Promise<number> {
+    await this.#pool.query(`update km0.reprocessing_run set state = 'stopped', ended_at_ms = $2 where name = $1 and state = 'running'`, [
+      name,
+      atMs,
+    ])
+    const rows = await this.#pool.query<{ id: number }>(
+      'insert into km0.reprocessing_run (name, started_at_ms) values ($1, $2) returning id',
+      [name, atMs],
+    )
+    return rows[0]?.id ?? 0
+  }
+
+  /** The run is over: it has caught up or was told to end, or it failed with `error`. */
+  async endRun(run: number, error: string | null, atMs: number): Promise<void> {
+    await this.#pool.query('update km0.reprocessing_run set state = $2, error = $3, ended_at_ms = $4 where id = $1', [
+      run,
+      error === null ? 'done' : 'failed',
+      error,
+      atMs,
+    ])
+  }
+
   /** Forgets one and its rows. Rejects with BackfillRefusedError while something of it is served or was published. */
   async drop(of: Reprocessing): Promise<void> {
     await this.#pool.transaction('begin', async (client) => {

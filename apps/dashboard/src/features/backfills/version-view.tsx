@@ -13,6 +13,7 @@ import type { Theme } from '../shell/theme.ts'
 import { usePolled } from '../shell/use-polled.ts'
 import styles from './backfills.module.css'
 import { DifferenceCard } from './difference-card.tsx'
+import { LineageCard } from './lineage-card.tsx'
 import { PublishCard } from './publish-card.tsx'
 import { useRangeText } from './range-text.tsx'
 import { RunProgress } from './run-progress.tsx'
@@ -58,6 +59,7 @@ export function VersionView(props: {
       )}
       <RunCard view={view} onChanged={changed} />
       {isReady && <PublishCard view={view} onChanged={changed} />}
+      <LineageCard view={view} />
       {isReady && <DifferenceCard difference={difference} request={view.backfill.request} version={props.id} theme={props.theme} />}
     </>
   )
@@ -65,13 +67,14 @@ export function VersionView(props: {
 
 function RunCard({ view, onChanged }: { readonly view: BackfillOneView; readonly onChanged: () => void }) {
   const t = useTranslations('backfills')
+  const offline = useTranslations('acknowledge')
   const format = useTimes()
   const rangeText = useRangeText()
   const [failure, setFailure] = useState<string | null>(null)
   const { backfill, progress, log } = view
   const cancel = async () => {
     const answer = await postJson('/api/backfills/cancel', { id: backfill.id })
-    setFailure(answer.ok ? null : (answer.reason ?? ''))
+    setFailure(answer.ok ? null : (answer.reason ?? offline('offline')))
     onChanged()
   }
   return (
