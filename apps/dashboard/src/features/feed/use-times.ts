@@ -17,6 +17,13 @@ export function useTimes(): Formatter {
       const offset = isTimeOfDay ? twiceOffset(Number(value)) : null
       return offset === null ? text : `${text} ${offset}`
     }) as Formatter['dateTime']
-    return { ...format, dateTime }
+    // A span that touches that hour tells both of its ends; any other leaves out what they share.
+    const dateTimeRange = ((from: Date | number, to: Date | number, options?: Parameters<Formatter['dateTimeRange']>[2]) => {
+      const isTimeOfDay = typeof options === 'object' && 'hour' in options
+      if (isTimeOfDay && (twiceOffset(Number(from)) !== null || twiceOffset(Number(to)) !== null))
+        return `${dateTime(Number(from), options)} – ${dateTime(Number(to), options)}`
+      return (format.dateTimeRange as (...given: unknown[]) => string)(from, to, options)
+    }) as Formatter['dateTimeRange']
+    return { ...format, dateTime, dateTimeRange }
   }, [format])
 }

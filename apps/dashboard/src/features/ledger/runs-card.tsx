@@ -1,10 +1,11 @@
 'use client'
 
 import type { LedgerRunView, LedgerView } from '@km0/contracts/ledger-panel'
-import { useFormatter, useTranslations } from 'next-intl'
+import { useTranslations } from 'next-intl'
 import { useState } from 'react'
 import { shortAge } from '../feed/durations.ts'
 import { DAY_AND_CLOCK } from '../feed/time-formats.ts'
+import { useTimes } from '../feed/use-times.ts'
 import { postJson } from '../operator/post-json.ts'
 import card from '../shell/card.module.css'
 import form from '../shell/form.module.css'
@@ -56,7 +57,7 @@ export function RunsCard({ live, chosen, onChoose }: RunsCardProps) {
 
 function OpenRun({ run, onChanged }: { readonly run: LedgerRunView; readonly onChanged: () => void }) {
   const t = useTranslations('ledger')
-  const format = useFormatter()
+  const format = useTimes()
   const [failure, setFailure] = useState<string | null>(null)
   const cancel = async () => {
     const answer = await postJson('/api/ledger/cancel', { id: run.id })
@@ -88,7 +89,7 @@ function HistoryRow(props: {
   readonly onChoose: (id: number) => void
 }) {
   const t = useTranslations('ledger')
-  const format = useFormatter()
+  const format = useTimes()
   const { run } = props
   const what =
     run.state === 'done'
@@ -114,6 +115,6 @@ function HistoryRow(props: {
   )
 }
 
-function spanText({ fromMs, toMs }: LedgerRunView, format: ReturnType<typeof useFormatter>): string {
+function spanText({ fromMs, toMs }: LedgerRunView, format: ReturnType<typeof useTimes>): string {
   return format.dateTimeRange(new Date(fromMs), new Date(toMs), DAY_AND_CLOCK)
 }

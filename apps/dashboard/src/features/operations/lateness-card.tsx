@@ -1,9 +1,10 @@
 'use client'
 
 import type { LatenessView } from '@km0/contracts/operations-panel'
-import { useFormatter, useTranslations } from 'next-intl'
+import { useTranslations } from 'next-intl'
 import { isoDuration, shortAge } from '../feed/durations.ts'
 import { DAY_AND_CLOCK } from '../feed/time-formats.ts'
+import { useTimes } from '../feed/use-times.ts'
 import card from '../shell/card.module.css'
 import { EmptyState } from '../shell/list-state.tsx'
 import styles from './operations.module.css'
@@ -33,7 +34,7 @@ export function LatenessCard({ lateness, platformNowMs }: { readonly lateness: L
 
 function Measured({ lateness }: { readonly lateness: LatenessView }) {
   const t = useTranslations('operations')
-  const format = useFormatter()
+  const format = useTimes()
   const share = (value: number) => format.number(value, { style: 'percent', maximumFractionDigits: 2 })
   const length = (ms: number | null) =>
     ms === null

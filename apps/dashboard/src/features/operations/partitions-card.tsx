@@ -1,9 +1,10 @@
 'use client'
 
 import type { PartitionView } from '@km0/contracts/operations-panel'
-import { useFormatter, useTranslations } from 'next-intl'
+import { useTranslations } from 'next-intl'
 import { shortAge } from '../feed/durations.ts'
 import { CLOCK_SECONDS } from '../feed/time-formats.ts'
+import { useTimes } from '../feed/use-times.ts'
 import card from '../shell/card.module.css'
 import { EmptyState } from '../shell/list-state.tsx'
 import { ScrollRegion } from '../shell/scroll-region.tsx'
@@ -13,7 +14,7 @@ import { preparePartitions } from './prepare-shown.ts'
 /** How far each partition of positions has come. */
 export function PartitionsCard(props: { readonly partitions: readonly PartitionView[]; readonly platformNowMs: number }) {
   const t = useTranslations('operations')
-  const format = useFormatter()
+  const format = useTimes()
   const unknown = '–'
   const seconds = (ms: number | null, sign: 'auto' | 'exceptZero' = 'auto') =>
     ms === null ? unknown : t('seconds', { value: format.number(ms / 1_000, { maximumFractionDigits: 1, signDisplay: sign }) })

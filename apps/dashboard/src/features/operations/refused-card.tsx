@@ -1,9 +1,10 @@
 'use client'
 
 import type { OperationsView } from '@km0/contracts/operations-panel'
-import { useFormatter, useTranslations } from 'next-intl'
+import { useTranslations } from 'next-intl'
 import { shortAge } from '../feed/durations.ts'
 import { DAY_AND_CLOCK } from '../feed/time-formats.ts'
+import { useTimes } from '../feed/use-times.ts'
 import card from '../shell/card.module.css'
 import { EmptyState } from '../shell/list-state.tsx'
 import { MarkIcon } from './mark-icon.tsx'
@@ -12,7 +13,7 @@ import styles from './operations.module.css'
 /** What was refused, by reason. */
 export function RefusedCard({ refused }: { readonly refused: OperationsView['refused'] }) {
   const t = useTranslations('operations')
-  const format = useFormatter()
+  const format = useTimes()
   const most = Math.max(1, ...refused.rows.map(({ count }) => count))
   return (
     <section className={card.card} aria-labelledby="refused">
@@ -42,7 +43,7 @@ export function RefusedCard({ refused }: { readonly refused: OperationsView['ref
 /** Whether the newest ledger balances. */
 export function LedgerCard({ ledger, nowMs }: { readonly ledger: OperationsView['ledger']; readonly nowMs: number }) {
   const t = useTranslations('operations')
-  const format = useFormatter()
+  const format = useTimes()
   return (
     <section className={card.card} aria-labelledby="ledger">
       <header className={card.head}>

@@ -19,6 +19,7 @@ export function FormDialog<Value>(props: {
   readonly children?: ReactNode
 }) {
   const t = useTranslations('users')
+  const offline = useTranslations('acknowledge')
   const { open } = props
   const [sending, setSending] = useState(false)
   const [failure, setFailure] = useState<string | null>(null)
@@ -32,7 +33,7 @@ export function FormDialog<Value>(props: {
     setFailure(null)
     const answer: Answer<Value> = await postJson<Value>(props.path, props.body(new FormData(event.currentTarget)))
     setSending(false)
-    if (!answer.ok) return setFailure(answer.reason ?? '')
+    if (!answer.ok) return setFailure(answer.reason ?? offline('offline'))
     props.onClose()
     props.onDone(answer.value)
   }
