@@ -11,10 +11,10 @@ import { overlaySources } from './features/map/overlay.ts'
 import { prepareMarkers } from './features/map/prepare-markers.ts'
 import { extendTrail } from './features/map/prepare-trail.ts'
 import { prepareFleet } from './features/van/prepare-fleet.ts'
+import { MaskingState } from './server/masking/masking-state.ts'
 import type { PanelEvent } from './server/panel-events.ts'
 import { startPanelServer } from './server/panel-server.ts'
 import type { PanelSource } from './server/panel-source.ts'
-import { PanelState } from './server/panel-state.ts'
 import { testSignIn } from './server/sign-in/sessions.testbench.ts'
 
 const NOW = 1_789_380_000_000
@@ -46,7 +46,7 @@ const beat = (ms: number): PanelEvent => {
   const times = { marca_aigua_ms: ms - 45_000, progres_ms: ms, darrer_batec_ms: ms, darrer_registre_ms: ms }
   return { kind: 'mark', value: { particio: 0, offset, epoca: 1, ...times } } as PanelEvent
 }
-const newState = () => new PanelState({ clock: 'machine', placeOf: () => null })
+const newState = () => new MaskingState({ clock: 'machine', placeOf: () => null })
 const names = Array.from({ length: VANS }, (_, n) => `furgoneta-${n}`)
 
 /** What a browser with this model shows at `nowMs`. */

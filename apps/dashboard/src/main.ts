@@ -21,10 +21,11 @@ import { LakeProcess } from './server/lake/lake-process.ts'
 import { ledgerRoutes } from './server/ledger/ledger-rest.ts'
 import { LogSource } from './server/log-source.ts'
 import { mapExtension } from './server/map/map-extension.ts'
+import { MaskingState } from './server/masking/masking-state.ts'
+import { maskingEnvironment, maskingRules } from './server/masking/settings.ts'
 import { openPages } from './server/pages.ts'
 import { BATCH_MS } from './server/panel-hub.ts'
 import { startPanelServer } from './server/panel-server.ts'
-import { PanelState } from './server/panel-state.ts'
 import { readPlaces } from './server/places.ts'
 import { readPrograms } from './server/programs-health.ts'
 import { doorEnvironment, doorLimits } from './server/sign-in/settings.ts'
@@ -59,6 +60,7 @@ const environment = commonEnvironment.extend({
     .describe('an archive of vector tiles (address, or path of a file) whose roads are drawn into the offline map'),
   KM0_MAP_ATTRIBUTION: z.string().optional().describe('whom the map names for those tiles'),
   ...doorEnvironment,
+  ...maskingEnvironment,
   ...dispatchEnvironment,
   ...panelLakeEnvironment.shape,
 })
@@ -117,12 +119,14 @@ const { positions: rules } = loadSettings('dashboard', process.env, (text, file)
 
 const log = openLog({ brokers: settings.KAFKA_BROKERS, clientId: 'km0-dashboard', logger })
 const placeOf = readPlaces(join(folder, '.generated/municipalities.geo.json'))
-const state = new PanelState({
+const masking = { rules: maskingRules(settings), pseudonymKey: settings.KM0_PSEUDONYM_KEY ?? null }
+const stateOptions = {
   clock: settings.KM0_CLOCK,
   placeOf,
   limits: { outageAfterMs: settings.KM0_OUTAGE_AFTER_MS, nearDistanceMm: settings.KM0_NEAR_DISTANCE_M * 1_000 },
   dispatchLimits: dispatchLimits(settings),
-})
+}
+const state = new MaskingState(stateOptions, masking)
 const platformNowMs = () => state.nowMs(Date.now())
 const source = new LogSource({
   serving,
@@ -149,6 +153,7 @@ const signInDoor = signInExtension({
   tokenRequestsPerMinute: settings.KM0_TOKEN_REQUESTS_PER_MINUTE,
   behindProxy: settings.KM0_HTTP_PROXY,
   auditDays: settings.KM0_AUDIT_DAYS,
+  masking: masking.rules,
   onTrouble: (error, what) => logger.warn({ err: error }, what),
 })
 const dataOut = openDataOutExtensions({
@@ -168,7 +173,7 @@ startPanelServer({
   extensions: [
     signInDoor,
     stockExtension(stock, (error) => logger.warn({ err: error }, 'stock could not be read')),
-    { routes: daysRoutes({ serving, nowMs: platformNowMs }) },
+    { routes: daysRoutes({ serving, state, nowMs: platformNowMs }) },
     { routes: backfillsRoutes({ backfills, serving, nights, queue, rules, nowMs: platformNowMs }) },
     { routes: ledgerRoutes({ runs: ledgers, platformNowMs }) },
     ...dataOut.extensions,

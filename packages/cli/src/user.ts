@@ -105,14 +105,17 @@ export const userRestore = changing({
 export const userToken: Command = {
   words: ['user', 'token'],
   summary: 'make an API token or a wall screen link, or revoke one',
-  help: `km0 user token --name NAME [--wall] [--depots ID,…] [--markets NAME,…]
+  help: `km0 user token --name NAME [--wall] [--masked] [--depots ID,…] [--markets NAME,…]
 km0 user token --revoke KEY
 
   Prints a token that a program sends as "Authorization: Bearer TOKEN"; it can only read. With --wall it is the key of a wall screen, for
-  /paret?clau=KEY. It is shown once. \`km0 user list\` shows the numbers to revoke by.
+  /paret?clau=KEY. It is shown once. With --masked it sees pseudonyms of vans, and places on a grid (docs/personal-data.md). \`km0 user list\` shows the numbers to revoke by.
   ${TAKES}`,
   run: async (args) => {
-    const { values } = parseArgs({ args: [...args], options: { name: text, wall: flag, depots: text, markets: text, revoke: text } })
+    const { values } = parseArgs({
+      args: [...args],
+      options: { name: text, wall: flag, masked: flag, depots: text, markets: text, revoke: text },
+    })
     await withSignIn(async (signIn) => {
       if (values.revoke !== undefined) {
         const id = Number(values.revoke)
@@ -125,8 +128,12 @@ km0 user token --revoke KEY
       if (!values.name?.trim()) throw new CommandError('say --name: who or what uses it')
       const kind = values.wall ? 'wall' : 'token'
       const scope = scopeNamed(values.depots, values.markets)
-      const { secret } = await signIn.makeKey({ kind, name: values.name.trim(), scope, createdBy: 'km0' })
-      await noteCommand(signIn, 'keys', `kind: ${kind}, name: ${values.name.trim()}, scope: ${scopeText(scope)}`)
+      const { secret } = await signIn.makeKey({ kind, name: values.name.trim(), scope, masked: values.masked, createdBy: 'km0' })
+      await noteCommand(
+        signIn,
+        'keys',
+        `kind: ${kind}, name: ${values.name.trim()}, scope: ${scopeText(scope)}${values.masked ? ', masked' : ''}`,
+      )
       process.stdout.write(`${secret}\n`)
     })
     return 0

@@ -3,9 +3,19 @@ import type { DispatchView } from './dispatch.ts'
 /** What the panel's server, its REST interface and its socket say to a browser. Names here are English; wire names of Kafka stop before. */
 
 /** Whose data a read may see. Every read model takes one. */
-export type Scope =
+export type Scope = (
   | { readonly kind: 'all' }
   | { readonly kind: 'limited'; readonly depots: readonly string[]; readonly markets: readonly string[] }
+) &
+  SeenHow
+
+/** How vans of a scope are shown, on the panel's server. Stores know nothing of it. */
+export interface SeenHow {
+  /** Vans have pseudonyms, and lie on a grid. */
+  readonly masked?: true
+  /** Vans off shift lie on a grid. */
+  readonly coarseOffShift?: true
+}
 
 export const EVERYTHING: Scope = { kind: 'all' }
 

@@ -50,6 +50,8 @@ export interface AccessKeyView {
   /** First letters of the key, to tell keys apart. */
   readonly hint: string
   readonly scope: Scope
+  /** It sees pseudonyms, and places on a grid. */
+  readonly masked: boolean
   readonly createdBy: string
   readonly createdAtMs: number
   readonly lastUsedAtMs: number | null

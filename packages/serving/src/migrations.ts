@@ -16,6 +16,7 @@ import silenceWatch from './sql/000015_silence_watch.ts'
 import rowSecurity from './sql/000016_row_security.ts'
 import correctedSilences from './sql/000017_corrected_silences.ts'
 import lineage from './sql/000018_lineage.ts'
+import maskedKeys from './sql/000019_masked_keys.ts'
 
 export interface Migration {
   readonly number: number
@@ -43,4 +44,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { number: 16, name: 'row security', sql: rowSecurity },
   { number: 17, name: 'corrected silences', sql: correctedSilences },
   { number: 18, name: 'lineage', sql: lineage },
+  { number: 19, name: 'masked keys', sql: maskedKeys },
 ]

@@ -17,13 +17,21 @@ export async function makeKey(
     readonly kind: AccessKeyView['kind']
     readonly name: string
     readonly scope: Scope
+    /** It sees pseudonyms, and places on a grid. Default: as the panel's settings say. */
+    readonly masked?: boolean
     readonly createdBy: string
     readonly nowMs: number
   },
 ): Promise<NewKeyView> {
   const { nowMs, ...rest } = key
   const secret = PREFIX[key.kind] + randomBytes(KEY_BYTES).toString('base64url')
-  const row = await store.addKey({ ...rest, sha256: digest(secret), hint: secret.slice(0, HINT_CHARACTERS), createdAtMs: nowMs })
+  const row = await store.addKey({
+    masked: false,
+    ...rest,
+    sha256: digest(secret),
+    hint: secret.slice(0, HINT_CHARACTERS),
+    createdAtMs: nowMs,
+  })
   return { key: row, secret }
 }
 

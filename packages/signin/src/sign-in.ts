@@ -144,6 +144,7 @@ export class SignIn {
     readonly kind: AccessKeyView['kind']
     readonly name: string
     readonly scope: Scope
+    readonly masked?: boolean
     readonly createdBy: string
   }): Promise<NewKeyView> {
     return makeKey(this.store, { ...key, nowMs: this.#nowMs() })

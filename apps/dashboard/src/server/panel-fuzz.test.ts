@@ -8,9 +8,9 @@ import { backfillsRoutes } from './backfills/backfills-rest.ts'
 import { answerProblem } from './data-out/answer-check.testbench.ts'
 import { daysRoutes } from './days/days-rest.ts'
 import { dispatchExtension } from './dispatch/dispatch-extension.ts'
+import { MaskingState } from './masking/masking-state.ts'
 import { backfills, days, dispatch, NOW, StillSource, stock } from './panel-fuzz.testbench.ts'
 import { type PanelServer, startPanelServer } from './panel-server.ts'
-import { PanelState } from './panel-state.ts'
 import { testSignIn } from './sign-in/sessions.testbench.ts'
 import { stockExtension } from './stock/stock-extension.ts'
 
@@ -101,7 +101,7 @@ async function works(): Promise<void> {
 beforeAll(async () => {
   process.on('unhandledRejection', onRejection)
   source = new StillSource()
-  const state = new PanelState({ clock: 'machine', placeOf: () => null })
+  const state = new MaskingState({ clock: 'machine', placeOf: () => null })
   panel = await startPanelServer({
     signIn: testSignIn(),
     host: '127.0.0.1',

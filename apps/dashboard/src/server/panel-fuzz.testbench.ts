@@ -3,6 +3,7 @@ import { BackfillRefusedError } from '@km0/serving'
 import type { backfillsRoutes } from './backfills/backfills-rest.ts'
 import type { daysRoutes } from './days/days-rest.ts'
 import type { DispatchOptions } from './dispatch/dispatch-extension.ts'
+import { MaskingState } from './masking/masking-state.ts'
 import type { PanelEvent } from './panel-events.ts'
 import type { PanelSource } from './panel-source.ts'
 
@@ -98,6 +99,7 @@ export const days: Parameters<typeof daysRoutes>[0] = {
       return null
     },
   },
+  state: new MaskingState({ clock: 'machine', placeOf: () => null }),
   nowMs: () => NOW,
 }
 export const backfills: Parameters<typeof backfillsRoutes>[0] = {

@@ -5,12 +5,12 @@ import type { AcknowledgementView, Scope } from '@km0/contracts'
 import { Counter, closeServer, Gauge, listen, type Registry } from '@km0/runtime'
 import { Server as SocketServer } from 'socket.io'
 import { BODY_LIMITS, type BodyLimits, checkHost, checkOrigin, limitBody, Refusal } from './guard.ts'
+import type { MaskingState } from './masking/masking-state.ts'
 import { findCause } from './outage-cause.ts'
 import { outagesRoutes } from './outages-rest.ts'
 import { panelHealth } from './panel-health.ts'
 import { PanelHub, type PanelSockets } from './panel-hub.ts'
 import type { PanelSource } from './panel-source.ts'
-import type { PanelState } from './panel-state.ts'
 import { ProgramsHealth } from './programs-health.ts'
 import { createRest, type Routes } from './rest.ts'
 import { securityHeaders, tellNonce } from './security-headers.ts'
@@ -36,7 +36,7 @@ export interface PanelServerOptions {
   readonly port: number
   /** Names besides numbers and `localhost` under which the panel is reached. */
   readonly allowedNames: readonly string[]
-  readonly state: PanelState
+  readonly state: MaskingState
   readonly source: PanelSource
   readonly metrics: Registry
   /** Health addresses of the platform's other programs, by name. */
@@ -241,7 +241,7 @@ async function admit(request: IncomingMessage, options: PanelServerOptions): Pro
   return true
 }
 
-function instruments(metrics: Registry, state: PanelState, hub: PanelHub, machineNowMs: () => number): Counter<'kind' | 'news'> {
+function instruments(metrics: Registry, state: MaskingState, hub: PanelHub, machineNowMs: () => number): Counter<'kind' | 'news'> {
   new Gauge({
     name: 'km0_panel_browsers',
     help: 'Browsers connected to the panel.',

@@ -3,8 +3,8 @@ import type { AcknowledgementView, HealthReport, PanelError, Scope, TrailPoint }
 import { z } from 'zod'
 import { Refusal, readBody } from './guard.ts'
 import { Idempotency } from './idempotency.ts'
+import type { MaskingState } from './masking/masking-state.ts'
 import type { PanelSource } from './panel-source.ts'
-import type { PanelState } from './panel-state.ts'
 import type { Door } from './sign-in/door.ts'
 import { keptSession, sessionOf } from './sign-in/session.ts'
 import { TRAIL_MS } from './trails.ts'
@@ -28,7 +28,7 @@ export const acknowledgementBody = z.strictObject({
 export interface RestOptions {
   /** Passed by every request. */
   readonly door: Pick<Door, 'enter' | 'note'>
-  readonly state: PanelState
+  readonly state: MaskingState
   readonly machineNowMs: () => number
   readonly health: () => HealthReport
   /** Prometheus text and its content type. */
@@ -40,7 +40,7 @@ export interface RestOptions {
   readonly routes?: Routes
 }
 
-export { requireEverything, requireRole, sessionOf } from './sign-in/session.ts'
+export { exportScopeOf, requireEverything, requireRole, sessionOf } from './sign-in/session.ts'
 
 /** Where every program of the platform answers, and where a wall screen comes in. */
 const BESIDES_API: ReadonlySet<string> = new Set(['/health', '/metrics', '/paret'])
@@ -93,12 +93,13 @@ function routesOf(options: RestOptions): Map<string, Readonly<Record<string, Han
     json(response, 201, view)
   }
   const trail: Handler = async (request, response, url) => {
-    const van = url.searchParams.get('van')
-    if (van === null || van === '') throw new Refusal(400, 'which van?', 'Ask for /api/trail?van=NAME.')
+    const name = url.searchParams.get('van')
+    if (name === null || name === '') throw new Refusal(400, 'which van?', 'Ask for /api/trail?van=NAME.')
     const { scope } = sessionOf(request)
-    const heard = state.trail(scope, van)
-    if (heard === null || !state.isKnown(van)) throw unknownVan(van)
-    json(response, 200, { van, points: await wholeTrail(options, scope, van, heard.points) })
+    const van = state.vanNamed(scope, name)
+    const heard = van === null ? null : state.trail(scope, van)
+    if (van === null || heard === null || !state.isKnown(van)) throw unknownVan(name)
+    json(response, 200, { van: heard.van, points: await wholeTrail(options, scope, van, heard.points) })
   }
   const metrics: Handler = async (_request, response) => {
     const { text, contentType } = await options.metrics()
@@ -126,7 +127,8 @@ async function wholeTrail(options: RestOptions, scope: Scope, van: string, heard
   const oldestMs = heard[0]?.[2]
   if (newestMs === undefined || oldestMs === undefined || oldestMs <= newestMs - TRAIL_MS) return heard
   try {
-    return [...(await options.readTrail(scope, van, newestMs - TRAIL_MS, oldestMs)), ...heard]
+    const stored = await options.readTrail(scope, van, newestMs - TRAIL_MS, oldestMs)
+    return [...options.state.pointsFor(scope, van, stored), ...heard]
   } catch {
     return heard
   }

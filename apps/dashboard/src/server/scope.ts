@@ -2,8 +2,9 @@ import type { Depot, Scope } from '@km0/contracts'
 
 /** Socket room of a scope: equal scopes share one. */
 export function roomOf(scope: Scope): string {
-  if (scope.kind === 'all') return 'scope:all'
-  return `scope:${JSON.stringify([[...scope.depots].sort(), [...scope.markets].sort()])}`
+  const how = `${scope.masked === true ? ':masked' : ''}${scope.coarseOffShift === true ? ':off-shift' : ''}`
+  if (scope.kind === 'all') return `scope:all${how}`
+  return `scope:${JSON.stringify([[...scope.depots].sort(), [...scope.markets].sort()])}${how}`
 }
 
 /**

@@ -10,6 +10,7 @@ interface KeyRow extends Record<string, unknown> {
   readonly allVans: boolean
   readonly depots: readonly string[]
   readonly markets: readonly string[]
+  readonly masked: boolean
   readonly createdBy: string
   readonly createdAtMs: number
   readonly lastUsedAtMs: number | null
@@ -20,13 +21,14 @@ export interface NewKey {
   readonly kind: AccessKeyView['kind']
   readonly name: string
   readonly scope: Scope
+  readonly masked: boolean
   readonly sha256: Buffer
   readonly hint: string
   readonly createdBy: string
   readonly createdAtMs: number
 }
 
-const COLUMNS = `id, kind, name, hint, all_vans as "allVans", depots, markets, created_by as "createdBy", created_at_ms as "createdAtMs",
+const COLUMNS = `id, kind, name, hint, all_vans as "allVans", depots, markets, masked, created_by as "createdBy", created_at_ms as "createdAtMs",
   last_used_at_ms as "lastUsedAtMs", revoked_at_ms as "revokedAtMs"`
 
 /** When a key was used last is kept to the minute: it is asked for with each request. */
@@ -39,9 +41,9 @@ export async function listKeys(pool: Pool): Promise<AccessKeyView[]> {
 
 export async function addKey(pool: Pool, key: NewKey): Promise<AccessKeyView> {
   const [row] = await pool.query<KeyRow>(
-    `insert into km0.access_key (kind, name, sha256, hint, all_vans, depots, markets, created_by, created_at_ms)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9) returning ${COLUMNS}`,
-    [key.kind, key.name, key.sha256, key.hint, ...scopeValues(key.scope), key.createdBy, key.createdAtMs],
+    `insert into km0.access_key (kind, name, sha256, hint, all_vans, depots, markets, created_by, created_at_ms, masked)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10) returning ${COLUMNS}`,
+    [key.kind, key.name, key.sha256, key.hint, ...scopeValues(key.scope), key.createdBy, key.createdAtMs, key.masked],
   )
   return viewOf(row!)
 }

@@ -1,4 +1,5 @@
 import { openDataOut, openLatenessHours, type PoolOptions } from '@km0/serving'
+import type { MaskingState } from '../masking/masking-state.ts'
 import { OperationsExtension, type OperationsOptions } from '../operations/operations-extension.ts'
 import type { PanelExtension } from '../panel-server.ts'
 import { EventStreams } from './event-stream.ts'
@@ -11,6 +12,7 @@ export function openDataOutExtensions(
   given: Omit<OperationsOptions, 'lateness'> &
     ExportsOptions &
     Pick<SubscriptionsOptions, 'silenceStepsMs'> & {
+      readonly state: Pick<MaskingState, 'eventFor'>
       readonly storeOptions: (use: string) => PoolOptions
       readonly onTrouble: (error: unknown, what: string) => void
     },
@@ -18,7 +20,7 @@ export function openDataOutExtensions(
   const store = openDataOut({ ...given.storeOptions('-data-out'), maxConnections: 3 })
   const lateness = openLatenessHours({ ...given.storeOptions('-operations'), maxConnections: 1 })
   const operations = new OperationsExtension({ ...given, lateness })
-  const streams = new EventStreams({ store, onTrouble: (error) => given.onTrouble(error, 'events could not be read') })
+  const streams = new EventStreams({ store, state: given.state, onTrouble: (error) => given.onTrouble(error, 'events could not be read') })
   const routes = new Map([
     ...exportsRoutes(given),
     ...subscriptionsRoutes({ ...given, store, channels: () => operations.channels() }),

@@ -41,7 +41,7 @@ async function serve(routes: Routes, scope: Scope = EVERYTHING): Promise<string>
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
 }
 
-function stateOf(): PanelState {
+function stateOf(): MaskingState {
   const state = new MaskingState({ clock: 'machine', placeOf: () => 'Girona' })
   state.apply({
     kind: 'register',

@@ -2,6 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { EVENT_KINDS, type EventKind, type PlatformEvent, type Scope } from '@km0/contracts'
 import type { DataOut } from '@km0/serving'
 import { Refusal } from '../guard.ts'
+import { eventOfMaskedKey } from '../masking/masked-views.ts'
+import type { MaskingState } from '../masking/masking-state.ts'
 import { type Routes, sessionOf } from '../rest.ts'
 
 /** How often the store is asked for new events while somebody listens. */
@@ -15,6 +17,7 @@ const EVENTS_AT_A_TIME = 500
 
 export interface EventStreamOptions {
   readonly store: Pick<DataOut, 'readEvents' | 'findEvent' | 'newestEvent'>
+  readonly state: Pick<MaskingState, 'eventFor'>
   readonly onTrouble: (error: unknown) => void
   readonly lookEveryMs?: number
   readonly heartbeatMs?: number
@@ -80,7 +83,7 @@ export class EventStreams {
 
   async #placeOf(key: string | null, since: string | null): Promise<number> {
     const { store } = this.#options
-    if (key !== null && key !== '') return (await store.findEvent(decoded(key))) ?? 0
+    if (key !== null && key !== '') return eventOfMaskedKey(decoded(key)) ?? (await store.findEvent(decoded(key))) ?? 0
     if (since === null) return store.newestEvent()
     if (!/^\d{1,13}$/.test(since))
       throw new Refusal(400, 'since is no time', 'Times are milliseconds since 1970, e.g. since=1789380000000.')
@@ -109,7 +112,7 @@ export class EventStreams {
         const events = await this.#options.store.readEvents(stream.scope, { afterId: stream.afterId, limit: EVENTS_AT_A_TIME })
         const text = events
           .filter(({ kind }) => stream.kinds.has(kind))
-          .map(written)
+          .map((event) => written(this.#options.state.eventFor(stream.scope, event)))
           .join('')
         stream.afterId = events.length < EVENTS_AT_A_TIME ? Math.max(newest, events.at(-1)?.id ?? 0) : (events.at(-1)?.id ?? newest)
         if (text !== '') this.#write(stream, text)

@@ -3,8 +3,8 @@ import { csvText, isName, madridDay, type Scope, type TrailPoint } from '@km0/co
 import type { Serving, StockServing } from '@km0/serving'
 import { dayNamed } from '../days/day-names.ts'
 import { Refusal } from '../guard.ts'
-import type { PanelState } from '../panel-state.ts'
-import { type Handler, type Routes, sessionOf } from '../rest.ts'
+import type { MaskingState } from '../masking/masking-state.ts'
+import { exportScopeOf, type Handler, type Routes, sessionOf } from '../rest.ts'
 import { readOptions } from '../stock/stock-hub.ts'
 import { distancesTable, type ExportTable, fleetTable, geoJsonOf, isoTime, noSignalTable, stockTable } from './export-tables.ts'
 import { type Screen, type ScreenFilter, screenOf } from './screen.ts'
@@ -13,7 +13,7 @@ const TRACK_MAX_POINTS = 10_000
 const NAMES_MAX = 500
 
 export interface ExportsOptions {
-  readonly state: Pick<PanelState, 'snapshot' | 'nowMs' | 'isKnown' | 'mayPassVan'>
+  readonly state: Pick<MaskingState, 'snapshot' | 'nowMs' | 'isKnown' | 'mayPassVan' | 'nameFor' | 'vanNamed' | 'pointsFor'>
   readonly serving: Pick<Serving, 'readTrack'>
   readonly stock: Pick<StockServing, 'read'>
   readonly machineNowMs?: () => number
@@ -26,28 +26,31 @@ export function exportsRoutes({ state, serving, stock, machineNowMs = Date.now }
   const ofScreen =
     (name: string, format: Format, tableOf: (screen: Screen) => ExportTable): Handler =>
     (request, response, url) => {
-      const screen = screenOf(state, sessionOf(request).scope, filterOf(url), machineNowMs())
+      const screen = screenOf(state, exportScopeOf(request), filterOf(url), machineNowMs())
       answer(response, `km0-${name}-${stamp(screen.nowMs)}`, format, tableOf(screen), url)
     }
   const ofStock: Handler = async (request, response, url) => {
     const nowMs = machineNowMs()
-    const { episodes } = await stock.read(sessionOf(request).scope, readOptions(nowMs))
+    const { episodes } = await stock.read(exportScopeOf(request), readOptions(nowMs))
     answer(response, `km0-stock-${stamp(nowMs)}`, 'csv', stockTable(episodes, url.searchParams.get('market')), url)
   }
   const ofTrack =
     (format: Format): Handler =>
     async (request, response, url) => {
-      const van = url.searchParams.get('van') ?? ''
-      if (!isName(van)) throw new Refusal(400, 'which van?', 'Ask for /api/track.csv?van=NAME&day=YYYY-MM-DD.')
-      const { scope } = sessionOf(request)
-      if (!state.isKnown(van) || !state.mayPassVan(scope, van))
-        throw new Refusal(404, `no van ${van} is known`, 'Use the name as GET /api/panel has it.')
+      const asked = url.searchParams.get('van') ?? ''
+      if (!isName(asked)) throw new Refusal(400, 'which van?', 'Ask for /api/track.csv?van=NAME&day=YYYY-MM-DD.')
+      const scope = exportScopeOf(request)
+      // By the name that the panel shows; the file has the one that files have.
+      const van = state.vanNamed(sessionOf(request).scope, asked)
+      if (van === null || !state.isKnown(van) || !state.mayPassVan(scope, van))
+        throw new Refusal(404, `no van ${asked} is known`, 'Use the name as GET /api/panel has it.')
       const named = url.searchParams.get('day')
       const day = named === null ? madridDay(state.nowMs(machineNowMs())) : dayNamed(named)
-      const points = await readWhole(serving, scope, van, day)
-      const name = `km0-${van.replaceAll(/[^\w-]+/g, '_')}-${stamp(day.startMs + 43_200_000).slice(0, 10)}`
-      if (format === 'csv') answer(response, name, 'csv', trackTable(van, points), url)
-      else send(response, `${name}.geojson`, 'application/geo+json; charset=utf-8', JSON.stringify(trackGeoJson(van, points)))
+      const points = state.pointsFor(scope, van, await readWhole(serving, scope, van, day))
+      const shown = state.nameFor(scope, van)
+      const name = `km0-${shown.replaceAll(/[^\w-]+/g, '_')}-${stamp(day.startMs + 43_200_000).slice(0, 10)}`
+      if (format === 'csv') answer(response, name, 'csv', trackTable(shown, points), url)
+      else send(response, `${name}.geojson`, 'application/geo+json; charset=utf-8', JSON.stringify(trackGeoJson(shown, points)))
     }
   return new Map<string, Readonly<Record<string, Handler>>>([
     ['/api/fleet.csv', { GET: ofScreen('fleet', 'csv', fleetTable) }],

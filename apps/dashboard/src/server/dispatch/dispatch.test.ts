@@ -11,9 +11,9 @@ import {
 import { Registry } from '@km0/runtime'
 import { RegisterImportError, type StoredDispatch, type StoredRegister } from '@km0/serving'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { MaskingState } from '../masking/masking-state.ts'
 import { StillSource } from '../panel-fuzz.testbench.ts'
 import { type PanelServer, startPanelServer } from '../panel-server.ts'
-import { PanelState } from '../panel-state.ts'
 import { sessionFor, testSignIn } from '../sign-in/sessions.testbench.ts'
 import { dispatchExtension } from './dispatch-extension.ts'
 import { sinceOf } from './dispatch-rest.ts'
@@ -110,13 +110,13 @@ class Store {
 }
 
 let store: Store
-let state: PanelState
+let state: MaskingState
 let panel: PanelServer
 let url: string
 const troubles: unknown[] = []
 beforeEach(async () => {
   store = new Store()
-  state = new PanelState({ clock: 'machine', placeOf: () => null })
+  state = new MaskingState({ clock: 'machine', placeOf: () => null })
   panel = await startPanelServer({
     ...{ host: '127.0.0.1', port: 0, allowedNames: [], state, source: new StillSource(), metrics: new Registry(), mapStyleUrl: null },
     signIn: testSignIn([sessionFor('Pau', 'dispatcher')]),

@@ -12,7 +12,7 @@ import {
 import { type Dispatch, RegisterImportError, registerCsv } from '@km0/serving'
 import { z } from 'zod'
 import { Refusal, readBody } from '../guard.ts'
-import { json, type Routes, requireEverything, requireRole, sessionOf } from '../rest.ts'
+import { exportScopeOf, json, type Routes, requireEverything, requireRole, sessionOf } from '../rest.ts'
 
 export const importBody = z.strictObject({ kind: z.enum(REGISTER_KINDS), csv: z.string() })
 const date = z
@@ -62,7 +62,14 @@ export function registerRoutes({ store, nowMs, onStored }: RegisterRestOptions):
         GET: async (request, response, url) => {
           const kind = REGISTER_KINDS.find((one) => one === url.searchParams.get('kind'))
           if (kind === undefined) throw new Refusal(400, 'which register?', `Ask for /api/register.csv?kind=${REGISTER_KINDS.join('|')}.`)
-          const csv = registerCsv(kind, await store.readRegister(sessionOf(request).scope))
+          const scope = exportScopeOf(request)
+          if (scope.masked === true && kind === 'vans')
+            throw new Refusal(
+              403,
+              'this file names vans',
+              'Files that you take away hold pseudonyms; an administrator may change KM0_MASKED.',
+            )
+          const csv = registerCsv(kind, await store.readRegister(scope))
           response.writeHead(200, {
             'content-type': 'text/csv; charset=utf-8',
             'content-disposition': `attachment; filename="km0-${kind}-${madridDate(nowMs())}.csv"`,

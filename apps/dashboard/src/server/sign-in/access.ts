@@ -7,11 +7,17 @@ export interface Access {
   readonly needs: Needs
   /** `scoped`: the answer holds what the scope of whoever asks may see. `all`: only for those who see everything. `none`: it tells of no van. */
   readonly vans: 'scoped' | 'all' | 'none'
+  /** Whoever sees pseudonyms gets them here: the answer has passed MaskingState, or tells of no van. Without it the route is refused to them. */
+  readonly masks?: true
+  /** It tells single positions as they came: refused to those who see vans off shift on a grid. */
+  readonly positions?: true
   /** A POST that changes nothing: not in the audit. */
   readonly looks?: true
 }
 
 const scoped = (needs: Needs): Access => ({ needs, vans: 'scoped' })
+const masked = (needs: Needs): Access => ({ needs, vans: 'scoped', masks: true })
+const positions = (needs: Needs): Access => ({ needs, vans: 'scoped', positions: true })
 const all = (needs: Needs): Access => ({ needs, vans: 'all' })
 const none = (needs: Needs): Access => ({ needs, vans: 'none' })
 
@@ -40,9 +46,9 @@ export const ACCESS: Readonly<Record<string, Access>> = {
   'GET /api/audit': none('administrator'),
 
   'GET /api/health': none('any'),
-  'GET /api/panel': scoped('any'),
-  'GET /api/trail': scoped('any'),
-  'GET /api/outages': scoped('any'),
+  'GET /api/panel': masked('any'),
+  'GET /api/trail': masked('any'),
+  'GET /api/outages': masked('any'),
   'POST /api/acknowledgements': scoped('dispatcher'),
 
   'GET /api/register': scoped('any'),
@@ -60,32 +66,32 @@ export const ACCESS: Readonly<Record<string, Access>> = {
   'GET /api/handover': scoped('any'),
   'GET /api/distances/totals': scoped('any'),
 
-  'GET /api/stock': scoped('any'),
-  'GET /api/stock/history': scoped('any'),
+  'GET /api/stock': masked('any'),
+  'GET /api/stock/history': masked('any'),
   'POST /api/stock/acknowledgements': scoped('dispatcher'),
 
   'GET /api/map/tiles.pmtiles': none('any'),
-  'GET /api/trails': scoped('any'),
-  'GET /api/points': scoped('any'),
-  'GET /api/van-day': scoped('any'),
-  'GET /api/van-day/track': scoped('any'),
-  'GET /api/replay': scoped('any'),
-  'GET /api/replay/hour': scoped('any'),
+  'GET /api/trails': masked('any'),
+  'GET /api/points': positions('any'),
+  'GET /api/van-day': positions('any'),
+  'GET /api/van-day/track': positions('any'),
+  'GET /api/replay': positions('any'),
+  'GET /api/replay/hour': positions('any'),
 
-  'GET /api/days': scoped('any'),
-  'GET /api/days.csv': scoped('any'),
-  'GET /api/days/van': scoped('any'),
+  'GET /api/days': masked('any'),
+  'GET /api/days.csv': masked('any'),
+  'GET /api/days/van': masked('any'),
 
-  'GET /api/fleet.csv': scoped('any'),
-  'GET /api/fleet.geojson': scoped('any'),
-  'GET /api/no-signal.csv': scoped('any'),
-  'GET /api/no-signal.geojson': scoped('any'),
-  'GET /api/distances.csv': scoped('any'),
-  'GET /api/distances.geojson': scoped('any'),
-  'GET /api/stock.csv': scoped('any'),
-  'GET /api/track.csv': scoped('any'),
-  'GET /api/track.geojson': scoped('any'),
-  'GET /api/events': scoped('any'),
+  'GET /api/fleet.csv': masked('any'),
+  'GET /api/fleet.geojson': masked('any'),
+  'GET /api/no-signal.csv': masked('any'),
+  'GET /api/no-signal.geojson': masked('any'),
+  'GET /api/distances.csv': masked('any'),
+  'GET /api/distances.geojson': masked('any'),
+  'GET /api/stock.csv': masked('any'),
+  'GET /api/track.csv': masked('any'),
+  'GET /api/track.geojson': masked('any'),
+  'GET /api/events': masked('any'),
   'GET /api/openapi.json': none('any'),
   // A webhook carries data out of the house: people, not tokens, say where to.
   'GET /api/subscriptions': scoped('person'),

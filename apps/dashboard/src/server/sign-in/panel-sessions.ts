@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
 import type { AccessKeyView } from '@km0/contracts'
 import type { FoundSession, SignIn } from '@km0/signin'
+import { limitedScopes, type MaskingRules, NO_MASKING } from '../masking/settings.ts'
 import { readCookies } from './cookies.ts'
 import type { Session, Sessions } from './session.ts'
 
@@ -20,10 +21,17 @@ interface Known {
 export class PanelSessions implements Sessions {
   readonly #signIn: Pick<SignIn, 'find' | 'findKey'>
   readonly #nowMs: () => number
+  readonly #masking: MaskingRules
   readonly #known = new Map<string, Known>()
   readonly #listeners: (() => void)[] = []
 
-  constructor(options: { readonly signIn: Pick<SignIn, 'find' | 'findKey'>; readonly nowMs: () => number }) {
+  constructor(options: {
+    readonly signIn: Pick<SignIn, 'find' | 'findKey'>
+    readonly nowMs: () => number
+    /** Who sees pseudonyms and grids; absent: nobody. */
+    readonly masking?: MaskingRules
+  }) {
+    this.#masking = options.masking ?? NO_MASKING
     this.#signIn = options.signIn
     this.#nowMs = options.nowMs
   }
@@ -56,16 +64,24 @@ export class PanelSessions implements Sessions {
   }
 
   async #read(shown: Shown): Promise<Session | null> {
+    const found = await this.#find(shown)
+    if (found === null) return null
+    const { session, isMasked } = found
+    const { kind, scope } = session
+    return { ...session, ...limitedScopes(this.#masking, { kind, roles: session.actor.roles, scope, isMasked }) }
+  }
+
+  async #find(shown: Shown): Promise<{ readonly session: Session; readonly isMasked: boolean } | null> {
     if (shown.token !== null) {
       const key = await this.#signIn.findKey(shown.token)
-      return key?.kind === 'token' ? keySession(key) : null
+      return key?.kind === 'token' ? { session: keySession(key), isMasked: key.masked } : null
     }
     if (shown.session !== null) {
       const found = await this.#signIn.find(shown.session)
-      if (found !== null) return personSession(found)
+      if (found !== null) return { session: personSession(found), isMasked: false }
     }
     const key = shown.wall === null ? null : await this.#signIn.findKey(shown.wall)
-    return key?.kind === 'wall' ? keySession(key) : null
+    return key?.kind === 'wall' ? { session: keySession(key), isMasked: key.masked } : null
   }
 
   #keep(name: string, known: Known): void {

@@ -9,10 +9,10 @@ import { daysRoutes } from '../days/days-rest.ts'
 import { dispatchExtension } from '../dispatch/dispatch-extension.ts'
 import { lakeExtension } from '../lake/lake-extension.ts'
 import { mapRoutes } from '../map/map-rest.ts'
+import { MaskingState } from '../masking/masking-state.ts'
 import type { PanelEvent } from '../panel-events.ts'
 import { type PanelExtension, type PanelServer, startPanelServer } from '../panel-server.ts'
 import type { PanelSource } from '../panel-source.ts'
-import { PanelState } from '../panel-state.ts'
 import { stockExtension } from '../stock/stock-extension.ts'
 import { ACCESS } from './access.ts'
 import { sessionFor, type TestSignIn, testSignIn } from './sessions.testbench.ts'
@@ -22,6 +22,7 @@ const NOW = 1_789_380_000_000
 const MINE = 'furgoneta-meva'
 const OTHER = 'furgoneta-aliena'
 const SALT: Scope = { kind: 'limited', depots: ['salt'], markets: [] }
+const MASKED: Scope = { ...EVERYTHING, masked: true }
 
 /**
  * How each scoped route is called. A route that is new in ACCESS must be here too: it is called by somebody who sees one depot, and then either
@@ -129,6 +130,7 @@ function eventsOf(van: string, partition: number): PanelEvent[] {
 
 let signIn: TestSignIn
 let panel: PanelServer
+let state: MaskingState
 let url: string
 const sockets: Socket[] = []
 let newestEvent = 0
@@ -141,14 +143,25 @@ const events = {
     return []
   },
 }
-const streams = new EventStreams({ store: events as never, onTrouble: () => undefined, lookEveryMs: 20 })
+const streams = new EventStreams({
+  store: events as never,
+  onTrouble: () => undefined,
+  lookEveryMs: 20,
+  state: new MaskingState({ clock: 'machine', placeOf: () => null }),
+})
 
 beforeAll(async () => {
   signIn = testSignIn(
-    [sessionFor('limited', 'dispatcher', SALT), sessionFor('all', 'administrator'), sessionFor('token', 'reader', SALT)],
+    [
+      sessionFor('limited', 'dispatcher', SALT),
+      sessionFor('all', 'administrator'),
+      sessionFor('token', 'reader', SALT),
+      sessionFor('masked', 'analyst', MASKED),
+      { ...sessionFor('analyst', 'analyst'), exportScope: MASKED },
+    ],
     null,
   )
-  const state = new PanelState({ clock: 'machine', placeOf: () => null })
+  state = new MaskingState({ clock: 'machine', placeOf: () => null })
   const nowMs = () => NOW
   const parts = { serving: store, store, lake: store, stock: store, state, nowMs, machineNowMs: nowMs }
   const extensions: PanelExtension[] = [
@@ -221,6 +234,32 @@ describe('somebody who sees one depot', () => {
   })
 })
 
+describe('somebody who sees pseudonyms', () => {
+  const GETS = Object.entries(CALLS).filter(([route]) => route.startsWith('GET ') && route !== 'GET /api/events')
+
+  test.each(GETS)('gets no name of a van by %s, or is refused', async (route, { query = '' }) => {
+    const path = route.slice('GET '.length)
+    // By the name that they know it by; its own is nobody's to them.
+    const name = state.nameFor(MASKED, MINE)
+    const response = await fetch(`${url}${path}${query.replace(OTHER, name)}`, { headers: as('masked') })
+    const text = await response.text()
+    expect(response.status).toBe(ACCESS[route]?.masks === true ? (text.includes('away') || response.status === 503 ? 503 : 200) : 403)
+    expect(`${text} ${response.headers.get('content-disposition')}`).not.toMatch(/furgoneta|nota de/)
+    if (route === 'GET /api/panel' || route === 'GET /api/fleet.csv') expect(text).toContain(name)
+    const real = await fetch(`${url}/api/trail?van=${MINE}`, { headers: as('masked') })
+    expect(real.status).toBe(404)
+  })
+
+  test('of files alone: the panel names vans, and files that are taken away do not', async () => {
+    expect((await snapshotOf('analyst')).points.map(({ van }) => van).sort()).toEqual([OTHER, MINE].sort())
+    for (const file of ['fleet.csv', 'fleet.geojson', 'no-signal.csv', 'distances.csv']) {
+      const text = await (await fetch(`${url}/api/${file}`, { headers: as('analyst') })).text()
+      expect(text).not.toContain('furgoneta')
+    }
+    expect((await fetch(`${url}/api/register.csv?kind=vans`, { headers: as('analyst') })).status).toBe(403)
+  })
+})
+
 describe('sockets', () => {
   const connect = (namespace: string, headers: Record<string, string>) => {
     const socket = io(`${url}${namespace}`, { transports: ['websocket'], reconnection: false, extraHeaders: headers, forceNew: true })
@@ -242,6 +281,13 @@ describe('sockets', () => {
     await told(socket, 'delta')
     expect(heard.join()).toContain(MINE)
     expect(heard.join()).not.toContain(OTHER)
+    const masked = connect('/', as('masked'))
+    const seen: string[] = []
+    masked.onAny((...given) => seen.push(JSON.stringify(given)))
+    await told(masked, 'snapshot')
+    await told(masked, 'delta')
+    expect(seen.join()).toContain(state.nameFor(MASKED, OTHER))
+    expect(seen.join()).not.toMatch(/furgoneta|nota de/)
   })
 
   test('in every namespace are told and closed when their session ends, or sees something else', async () => {

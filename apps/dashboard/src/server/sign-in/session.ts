@@ -11,6 +11,8 @@ export interface Session {
   readonly actor: Actor
   readonly email: string | null
   readonly scope: Scope
+  /** Of files that leave the panel; absent: the same. */
+  readonly exportScope?: Scope
   /** null for what does not expire by itself. */
   readonly expiresAtMs: number | null
   readonly mayChoosePassword: boolean
@@ -49,6 +51,11 @@ export function sessionOf(request: IncomingMessage): {
   return { scope: session.scope, operator: session.actor, roles: session.actor.roles }
 }
 
+/** What a file may hold that who asks takes away. Throws a Refusal (401) for a request that did not come through the door. */
+export function exportScopeOf(request: IncomingMessage): Scope {
+  return kept.get(request)?.exportScope ?? sessionOf(request).scope
+}
+
 /** Throws a Refusal (403) unless who asks is that, or an administrator. */
 export function requireRole(request: IncomingMessage, role: PersonRole): void {
   if (!mayAct(sessionOf(request).roles, role)) throw refusedRole(role)
@@ -64,6 +71,11 @@ export function checkAccess(access: Access, session: Session | null): void {
   if (access.needs === 'open') return
   if (session === null) throw new Refusal(401, 'nobody is signed in', SIGN_IN_HINT)
   if (!mayCall(access.needs, session)) throw refusedRole(access.needs)
+  const isBare = access.vans !== 'none' && access.masks === undefined
+  if (isBare && session.scope.masked === true)
+    throw new Refusal(403, 'this names vans, and you see pseudonyms', 'An administrator says who sees which van: KM0_MASKED, or the token.')
+  if (isBare && access.positions === true && session.scope.coarseOffShift === true)
+    throw new Refusal(403, 'this shows where vans were off shift', 'Ask an administrator; KM0_OFF_SHIFT_GRID_M rules it.')
   if (access.vans === 'all' && session.scope.kind !== 'all')
     throw new Refusal(403, 'this is of all vans', 'Ask somebody who sees all depots.')
 }

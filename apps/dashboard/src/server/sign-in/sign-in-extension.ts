@@ -1,5 +1,6 @@
 import { renameSync, writeFileSync } from 'node:fs'
 import type { SignIn } from '@km0/signin'
+import type { MaskingRules } from '../masking/settings.ts'
 import type { PanelExtension, PanelSignIn } from '../panel-server.ts'
 import { addressOf } from './address.ts'
 import { PanelSessions } from './panel-sessions.ts'
@@ -17,13 +18,14 @@ export interface SignInExtensionOptions {
   readonly behindProxy: boolean
   /** Entries of the audit are kept so long. */
   readonly auditDays: number
+  readonly masking: MaskingRules
   readonly onTrouble: (error: unknown, what: string) => void
 }
 
 /** Sign-in on the panel's server: what the server asks, and the routes. */
 export function signInExtension(options: SignInExtensionOptions): PanelExtension & { readonly panel: PanelSignIn } {
   const { signIn, behindProxy } = options
-  const sessions = new PanelSessions({ signIn, nowMs: Date.now })
+  const sessions = new PanelSessions({ signIn, nowMs: Date.now, masking: options.masking })
   const common = { signIn, changed: () => sessions.changed(), nowMs: Date.now }
   const audit: PanelSignIn['audit'] = (entry) => signIn.store.writeAudit(entry)
   const prune = async () => {

@@ -1,9 +1,9 @@
 import type { SessionView, UserView } from '@km0/contracts'
 import { Registry } from '@km0/runtime'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { MaskingState } from '../masking/masking-state.ts'
 import { StillSource } from '../panel-fuzz.testbench.ts'
 import { type PanelServer, startPanelServer } from '../panel-server.ts'
-import { PanelState } from '../panel-state.ts'
 import { sessionFor, type TestSignIn, testSignIn } from './sessions.testbench.ts'
 import { type SignInRestOptions, signInRoutes } from './sign-in-rest.ts'
 
@@ -64,7 +64,7 @@ beforeEach(async () => {
   })
   panel = await startPanelServer({
     ...{ host: '127.0.0.1', port: 0, allowedNames: [], source: new StillSource(), mapStyleUrl: null, signIn, machineNowMs: () => nowMs },
-    state: new PanelState({ clock: 'machine', placeOf: () => null }),
+    state: new MaskingState({ clock: 'machine', placeOf: () => null }),
     extensions: [{ routes }],
     metrics: new Registry(),
     pages: async () => async (_request, response) => void response.end('page'),

@@ -29,7 +29,7 @@ export const changeBody = z.strictObject({
   revoked: z.boolean().optional(),
 })
 export const linkBody = z.strictObject({ id })
-export const keyBody = z.strictObject({ kind: z.enum(['wall', 'token']), name: personName, scope })
+export const keyBody = z.strictObject({ kind: z.enum(['wall', 'token']), name: personName, scope, masked: z.boolean().default(false) })
 export const revokeBody = z.strictObject({ id: z.number().int().min(1) })
 
 export interface UsersRestOptions {
