@@ -24,6 +24,7 @@ const programs = {
   'packages/cli/src/km0.ts': 'packages/cli/dist/km0.js',
   'infra/embedded/broker-main.ts': 'infra/dist/broker.js',
   'infra/launcher/main.ts': 'infra/dist/launcher.js',
+  'infra/engines/host/main.ts': 'infra/dist/engine.js',
 }
 
 /** The core for foreign engines: one script without imports, which names its functions as members of `km0`. infra/engines/README.md tells them. */

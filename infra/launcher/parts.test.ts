@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { startWaves, stopStages } from './order.ts'
-import { PART_NAMES, type PartsOptions, partsTable } from './parts.ts'
+import { PART_NAMES, type PartsOptions, parseEngine, partsTable } from './parts.ts'
 
 const options: PartsOptions = {
   root: '/repository',
@@ -10,6 +10,7 @@ const options: PartsOptions = {
   panelPort: 3000,
   retentionDays: { results: 6, tracks: 2, lake: 4 },
   streamHeapMib: 600,
+  engine: 'node',
   portOf: (name) => 9000 + PART_NAMES.indexOf(name as (typeof PART_NAMES)[number]),
 }
 
@@ -30,7 +31,7 @@ describe('the table of parts', () => {
     expect(stopStages(parts).map((stage) => stage.map((part) => part.name))).toEqual([
       ['fleet', 'stock'],
       ['bridge'],
-      ['stream-positions', 'stream-serving', 'stream-lake', 'stream-stock-shuffle', 'stream-stock-windows'],
+      ['stream-positions', 'stream-stock-shuffle', 'stream-stock-windows', 'stream-serving', 'stream-lake'],
       ['dashboard'],
       ['batch'],
     ])
@@ -54,9 +55,30 @@ describe('the table of parts', () => {
     }
   })
 
+  it('has another engine in place of the roles that it hosts', () => {
+    const of = (engine: PartsOptions['engine']) => partsTable({ ...options, engine })
+    expect(of('kafka-streams').map(({ name }) => name)).not.toContain('stream-stock-windows')
+    expect(of('flink').map(({ name }) => name)).toContain('stream-stock-windows')
+    for (const engine of ['kafka-streams', 'flink'] as const) {
+      const host = of(engine).find(({ name }) => name === 'stream-positions')
+      expect(host?.args.slice(-5)).toEqual([
+        '/repository/infra/dist/engine.js',
+        'run',
+        engine,
+        '--folder',
+        `/repository/.km0/v1/engine-${engine}`,
+      ])
+    }
+  })
+
+  it('takes the engine from KM0_ENGINE, and none that there is not', () => {
+    expect([parseEngine(undefined), parseEngine(''), parseEngine('flink')]).toEqual(['node', 'node', 'flink'])
+    expect(() => parseEngine('spark')).toThrow('KM0_ENGINE is one of node, kafka-streams, flink, not spark')
+  })
+
   it('bounds the heap of the roles of the stream, and of nothing else', () => {
     const bounded = partsTable(options).filter((part) => part.args.includes('--max-old-space-size=600'))
-    expect(bounded.map((part) => part.name)).toEqual(PART_NAMES.filter((name) => name.startsWith('stream-')))
+    expect(bounded.map((part) => part.name).sort()).toEqual(PART_NAMES.filter((name) => name.startsWith('stream-')).sort())
   })
 
   it('tells the bridge what the embedded broker keeps for it, and nothing of another broker', () => {

@@ -21,6 +21,16 @@ export interface Addresses {
   readonly mqttUrl: string
 }
 
+export const ENGINE_NAMES = ['node', 'kafka-streams', 'flink'] as const
+export type EngineName = (typeof ENGINE_NAMES)[number]
+
+/** The engine of KM0_ENGINE. Throws when there is none of that name. */
+export function parseEngine(text: string | undefined): EngineName {
+  const engine = ENGINE_NAMES.find((name) => name === (text || 'node'))
+  if (engine === undefined) throw new Error(`KM0_ENGINE is one of ${ENGINE_NAMES.join(', ')}, not ${text}`)
+  return engine
+}
+
 export interface PartsOptions {
   readonly root: string
   /** Versioned folder of data. */
@@ -34,6 +44,8 @@ export interface PartsOptions {
   readonly brokerQueue?: { readonly messages: number; readonly bytes: number }
   /** MiB of heap of each role of the stream: from there on it collects rather than grows. */
   readonly streamHeapMib: number
+  /** What hosts the windowing: our own roles, or another engine (docs/engines.md). */
+  readonly engine: EngineName
   /** A free port for each other part, by name. */
   readonly portOf: (name: string) => number
 }
@@ -73,19 +85,12 @@ export function partsTable(options: PartsOptions): Part[] {
     KM0_CLOCK: fleet === 'none' ? 'machine' : 'play',
     KM0_CHECKPOINT_DIR: join(options.dataDir, 'checkpoints'),
   }
-  const stream = 'apps/stream/dist/main.js'
-  const row = (
-    name: string,
-    bundle: string,
-    args: readonly string[],
-    rest: Partial<Part> & Pick<Part, 'stopStage'>,
-    environment: Readonly<Record<string, string>> = {},
-  ): Part => {
+  const row: Row = (name, bundle, args, rest, environment = {}) => {
     const port = name === 'dashboard' ? options.panelPort : options.portOf(name)
     return {
       name,
       args: [
-        ...(bundle === stream ? [`--max-old-space-size=${options.streamHeapMib}`] : []),
+        ...(bundle === STREAM ? [`--max-old-space-size=${options.streamHeapMib}`] : []),
         '--enable-source-maps',
         join(options.root, bundle),
         ...args,
@@ -101,10 +106,10 @@ export function partsTable(options: PartsOptions): Part[] {
   }
   const others = [
     row('bridge', 'apps/bridge/dist/main.js', [], { stopStage: 2 }, bridgeSettings(options)),
-    row('stream-positions', stream, ['--role', 'positions'], { stopStage: 3 }),
+    ...windowing(options, row),
     row(
       'stream-serving',
-      stream,
+      STREAM,
       ['--role', 'serving'],
       { stopStage: 3 },
       {
@@ -114,19 +119,21 @@ export function partsTable(options: PartsOptions): Part[] {
     ),
     row(
       'stream-lake',
-      stream,
+      STREAM,
       ['--role', 'lake'],
       { stopStage: 3 },
       { KM0_LAKE_DATA: join(options.dataDir, 'lake'), KM0_LAKE_RETENTION_DAYS: String(options.retentionDays.lake) },
     ),
-    row('stream-stock-shuffle', stream, ['--role', 'stock-shuffle'], { stopStage: 3 }),
-    row('stream-stock-windows', stream, ['--role', 'stock-windows'], { stopStage: 3 }),
     row(
       'batch',
       'apps/batch/dist/main.js',
       [],
       { stopStage: 5, stopTimeoutMs: 2_000 },
-      fleet === 'none' ? {} : { KM0_LEDGER_JOURNALS: journalPath(join(options.dataDir, 'fleet')) },
+      {
+        // Services cannot watch their own disks.
+        KM0_DISK_WATCH: ['kafka', 'postgres'].map((name) => `${name}=${join(options.dataDir, name)}`).join(','),
+        ...(fleet === 'none' ? {} : { KM0_LEDGER_JOURNALS: journalPath(join(options.dataDir, 'fleet')) }),
+      },
     ),
   ]
   const parts = [
@@ -152,6 +159,25 @@ export function partsTable(options: PartsOptions): Part[] {
   // A recording is of vans alone.
   if (fleet !== 'demo') return [...parts, player]
   return [...parts, player, row('stock', 'packages/fleet/dist/stock.js', STOCK_WORDS, input)]
+}
+
+type Row = (
+  name: string,
+  bundle: string,
+  args: readonly string[],
+  rest: Partial<Part> & Pick<Part, 'stopStage'>,
+  environment?: Readonly<Record<string, string>>,
+) => Part
+
+const STREAM = 'apps/stream/dist/main.js'
+
+/** What computes results: under the same name whatever hosts it, since the panel asks it how it is. Flink does not have stock. */
+function windowing({ engine, dataDir }: PartsOptions, row: Row): Part[] {
+  const own = (role: string) => row(`stream-${role}`, STREAM, ['--role', role], { stopStage: 3 })
+  const stock = engine === 'kafka-streams' ? [] : [own('stock-shuffle'), own('stock-windows')]
+  if (engine === 'node') return [own('positions'), ...stock]
+  const words = ['run', engine, '--folder', join(dataDir, `engine-${engine}`)]
+  return [row('stream-positions', 'infra/dist/engine.js', words, { stopStage: 3 }), ...stock]
 }
 
 /** Where the panel leaves the link of the first administrator, until they have come in. */

@@ -14,7 +14,7 @@ import { openDataFolder } from './data-version.ts'
 import { parseStreamHeapMib } from './heap.ts'
 import { LogFile } from './log-file.ts'
 import { startWaves, stopStages } from './order.ts'
-import { PART_NAMES, type Part, partsTable, signInLinkFile } from './parts.ts'
+import { PART_NAMES, type Part, parseEngine, partsTable, signInLinkFile } from './parts.ts'
 import { prepareLog } from './prepare-log.ts'
 import { untilUp, untilWell } from './ready.ts'
 import { fillRegister, registerIsEmpty } from './register.ts'
@@ -94,6 +94,7 @@ export class Platform {
       panelPort,
       retentionDays: budget.retentionDays,
       streamHeapMib: parseStreamHeapMib(process.env.KM0_STREAM_HEAP_MIB),
+      engine: parseEngine(process.env.KM0_ENGINE),
       // A broker that runs elsewhere has its own limits; whoever names it may name them too.
       ...(process.env.MQTT_URL ? {} : { brokerQueue: budget.brokerQueue }),
       portOf: (name) => ports.get(name) ?? 0,

@@ -28,6 +28,7 @@ Each of these replaces the service that would be started here:
   KAFKA_BROKERS=host:port,…   DATABASE_URL=postgres://…   REDIS_URL=redis://…   MQTT_URL=mqtt://…
 KM0_BROKER=mosquitto starts mosquitto (on PATH, or KM0_MOSQUITTO) in place of the broker that comes with it.
 KM0_MAX_DATA_BYTES bounds the data under DIR (default 2 GB), KM0_STREAM_HEAP_MIB the heap of each role of the stream (default 750).
+KM0_ENGINE=kafka-streams or flink has the results computed there instead of by our own roles (default node): docs/engines.md.
 Ctrl-C stops everything in order.
 `
 

@@ -25,6 +25,7 @@ import { retention } from './retention.ts'
 import { savepointCreate } from './savepoint-create.ts'
 import { savepointDelete, savepointList } from './savepoint-list.ts'
 import { savepointRestore } from './savepoint-restore.ts'
+import { savepointStates } from './savepoint-states.ts'
 import { shiftsImport } from './shifts-import.ts'
 import { stockRestart } from './stock-restart.ts'
 import { trace } from './trace.ts'
@@ -76,6 +77,7 @@ const COMMANDS: readonly Command[] = [
   savepointCreate,
   savepointList,
   savepointRestore,
+  savepointStates,
   savepointDelete,
   stockRestart,
   userLink,

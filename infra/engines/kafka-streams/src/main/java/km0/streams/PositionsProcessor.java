@@ -32,6 +32,7 @@ final class PositionsProcessor extends CoreProcessor {
     Path file = Path.of(settings.seedFolder(), partition + ".state");
     try {
       String text = Files.readString(file);
+      if (text.isEmpty()) return null;
       int end = text.indexOf('\n');
       return new StoredState.At(Long.parseLong(text.substring(0, end)), text.substring(end + 1));
     } catch (IOException e) {

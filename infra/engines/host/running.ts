@@ -1,0 +1,144 @@
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import type { PipelineSettings } from '@km0/contracts/pipeline-settings'
+import type { Guard } from '../../embedded/guard.ts'
+import { freePort } from '../../embedded/ports.ts'
+import { type Service, startService } from '../../embedded/process.ts'
+import { startCluster } from '../flink/cluster/cluster.ts'
+import { bundleFile, type Engine, flinkJar, streamsTarget } from './build.ts'
+
+const START_TIMEOUT_MS = 180_000
+/** Kafka Streams gives its tasks back in 20 s at most. */
+const STOP_TIMEOUT_MS = 25_000
+
+export interface EngineOptions {
+  readonly brokers: string
+  /** Logs and states of this machine. */
+  readonly folder: string
+  /** Instances of each job, or TaskManagers. */
+  readonly instances: number
+  /** What KM0_SETTINGS_FILE and its variables say, as our own roles read it. */
+  readonly pipelines: PipelineSettings
+  /** KM0_ENGINE_*: docs/engines.md. */
+  readonly environment: NodeJS.ProcessEnv
+  readonly guard: Guard
+}
+
+/** An engine that runs: its processes by name, and how they are. */
+export interface RunningEngine {
+  /** Name and process id of each process. */
+  readonly processes: ReadonlyMap<string, number>
+  /** null when all is well, else what is not. */
+  trouble(): Promise<string | null>
+  stop(): Promise<void>
+}
+
+const STREAMS_JOBS = ['positions', 'stock'] as const
+
+/** Settings of a pipeline as the bundle takes them, and the epoch of its results: the first one of the log, one more for each version. */
+function pipelineOf(job: 'positions' | 'stock', { pipelines, environment }: EngineOptions): { settings: string; epoch: string } {
+  const { version, ...settings } = pipelines[job]
+  const given = job === 'positions' ? environment.KM0_ENGINE_POSITIONS : environment.KM0_ENGINE_STOCK
+  return { settings: given || JSON.stringify(settings), epoch: environment.KM0_ENGINE_EPOCH || String(version) }
+}
+
+async function startStreams(options: EngineOptions): Promise<RunningEngine> {
+  const { brokers, folder, instances, environment, guard } = options
+  const services = new Map<string, { service: Service; port: number }>()
+  const taken = new Set<number>()
+  const ask = (port: number) =>
+    fetch(`http://127.0.0.1:${port}/metrics`).then(
+      async (response) => (await response.text()).includes('km0_engine_running 1'),
+      () => false,
+    )
+  const start = async (job: 'positions' | 'stock', number: number, port: number) => {
+    const name = `${job}-${number}`
+    const { settings, epoch } = pipelineOf(job, options)
+    const service = await startService({
+      name: `Kafka Streams ${name}`,
+      command: 'java',
+      args: [
+        ...['-Xmx1g', '-Dorg.slf4j.simpleLogger.defaultLogLevel=warn', '-cp'],
+        ...[`${streamsTarget()}/classes:${streamsTarget()}/lib/*`, 'km0.streams.Main', job],
+      ],
+      environment: {
+        ...environment,
+        KAFKA_BROKERS: brokers,
+        KM0_ENGINE_BUNDLE: bundleFile(),
+        KM0_ENGINE_EPOCH: epoch,
+        [job === 'positions' ? 'KM0_ENGINE_POSITIONS' : 'KM0_ENGINE_STOCK']: settings,
+        KM0_ENGINE_DIR: join(folder, 'state', name),
+        KM0_ENGINE_HTTP_PORT: String(port),
+      },
+      logFile: join(folder, `${name}.log`),
+      ready: () => ask(port),
+      readyTimeoutMs: START_TIMEOUT_MS,
+      stopSignal: 'SIGTERM',
+      stopTimeoutMs: STOP_TIMEOUT_MS,
+      guard,
+    })
+    services.set(name, { service, port })
+  }
+  const stop = async () => {
+    await Promise.all([...services.values()].map(({ service }) => service.stop()))
+  }
+  try {
+    for (let number = 1; number <= instances; number += 1) {
+      const ports = []
+      for (const job of STREAMS_JOBS) {
+        const port = await freePort(undefined, taken)
+        taken.add(port)
+        ports.push(start(job, number, port))
+      }
+      await Promise.all(ports)
+    }
+  } catch (error) {
+    await stop()
+    throw error
+  }
+  return {
+    processes: new Map([...services].map(([name, { service }]) => [name, service.pid])),
+    async trouble() {
+      for (const [name, { port }] of services)
+        if (!(await ask(port))) return `${name} does not run its tasks: ${join(folder, `${name}.log`)}`
+      return null
+    },
+    stop,
+  }
+}
+
+async function startFlink(options: EngineOptions): Promise<RunningEngine> {
+  const { brokers, folder, instances, guard } = options
+  const cluster = await startCluster({ folder, taskManagers: instances, slots: 1, guard })
+  const { settings, epoch } = pipelineOf('positions', options)
+  const words = [`brokers=${brokers}`, `epoch=${epoch}`, `settings=${settings}`]
+  const run = { jar: flinkJar(), mainClass: 'cat.km0.flink.PositionsJob', parallelism: instances, words }
+  // Where the last one was stopped; after a kill, the place before that: results that are there already are equal and change nothing.
+  const placeFile = join(folder, 'stopped-at')
+  const from = existsSync(placeFile) ? readFileSync(placeFile, 'utf8') : undefined
+  const job = await cluster.rest.run(from === undefined ? run : { ...run, from })
+  return {
+    processes: new Map([
+      ['jobmanager', cluster.jobManager.pid],
+      ...[...cluster.taskManagers].map(([name, service]): [string, number] => [name, service.pid]),
+    ]),
+    async trouble() {
+      const state = await cluster.rest.jobState(job).catch((error: Error) => error.message)
+      return state === 'RUNNING' ? null : `the job is ${state}: ${cluster.rest.url}`
+    },
+    async stop() {
+      // Without a place to go on from it begins again at the log's start.
+      await cluster.rest.suspend(job).then(
+        ({ path }) => writeFileSync(placeFile, path),
+        (error: Error) => console.error(error.message.slice(0, 1_000)),
+      )
+      await cluster.stop()
+    },
+  }
+}
+
+/** Starts a cluster of plain Java processes on 127.0.0.1 and waits until it works. Throws with its last log lines when it does not. */
+export function startEngine(engine: Engine, options: EngineOptions): Promise<RunningEngine> {
+  mkdirSync(options.folder, { recursive: true })
+  return engine === 'flink' ? startFlink(options) : startStreams(options)
+}
