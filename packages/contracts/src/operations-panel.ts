@@ -28,6 +28,8 @@ export interface PartitionView {
   readonly heartbeatMs: number | null
   readonly checkpointAgeMs: number | null
   readonly checkpointBytes: number | null
+  /** Share of the last 30 s that the program which has the partition waited for the log. */
+  readonly backpressure: number | null
 }
 
 /** Over so long the drift of watermarks and the rate are measured. */

@@ -7,7 +7,7 @@ const service = (name: string, status: ServiceView['status'], backpressure: numb
 })
 const partition = (more: Partial<PartitionView> = {}): PartitionView => ({
   ...{ partition: 0, nextOffset: 1, lagRecords: 0, lagMs: 1_000, watermarkMs: 1, driftMs: 0, recordsPerS: 1, heartbeatMs: 1 },
-  ...{ checkpointAgeMs: 5_000, checkpointBytes: 10, ...more },
+  ...{ checkpointAgeMs: 5_000, checkpointBytes: 10, backpressure: null, ...more },
 })
 const lateness: LatenessView = {
   since: 'day',
@@ -25,7 +25,14 @@ describe('operations', () => {
     const services = prepareServices([service('a', 'ok'), service('b', 'ok', 0.9), service('bridge', 'silent'), service('d', 'degraded')])
     expect(services.map(({ name, mark }) => `${name} ${mark}`)).toEqual(['bridge wrong', 'b watch', 'd watch', 'a ok'])
     expect(services.map(advice)).toEqual(['bridge', 'pressed', 'degraded', null])
-    expect(advice({ name: 'x', status: 'down', mark: 'wrong' })).toBe('other')
+    expect(advice({ name: 'x', status: 'down', mark: 'wrong', parts: [] })).toBe('other')
+  })
+
+  test('a disk that fills up is watched before anything is wrong', () => {
+    const disk = { name: 'disk', status: 'ok', detail: 'lake: 83 % of its disk is used' } as const
+    const [filling] = prepareServices([{ ...service('batch', 'ok'), parts: [disk] }])
+    expect([filling?.mark, filling && advice(filling)]).toEqual(['watch', 'disk'])
+    expect(prepareServices([{ ...service('batch', 'ok'), parts: [{ ...disk, name: 'lateness' }] }])[0]?.mark).toBe('ok')
   })
 
   test('a partition that is behind, drifts or is not stored is marked; what is not known is not', () => {

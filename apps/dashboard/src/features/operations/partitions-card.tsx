@@ -31,13 +31,13 @@ export function PartitionsCard(props: { readonly partitions: readonly PartitionV
           <table className={styles.table}>
             <thead>
               <tr>
-                {(['partition', 'lagRecords', 'lag', 'watermark', 'drift', 'rate', 'heartbeat', 'checkpoint', 'size'] as const).map(
-                  (column) => (
-                    <th key={column} scope="col">
-                      {t(`column.${column}`)}
-                    </th>
-                  ),
-                )}
+                {(
+                  ['partition', 'lagRecords', 'lag', 'watermark', 'drift', 'rate', 'heartbeat', 'checkpoint', 'size', 'pressure'] as const
+                ).map((column) => (
+                  <th key={column} scope="col">
+                    {t(`column.${column}`)}
+                  </th>
+                ))}
               </tr>
             </thead>
             <tbody>
@@ -62,6 +62,7 @@ export function PartitionsCard(props: { readonly partitions: readonly PartitionV
                       ? unknown
                       : t('kib', { value: format.number(row.checkpointBytes / 1_024, { maximumFractionDigits: 0 }) })}
                   </td>
+                  <td>{row.backpressure === null ? unknown : format.number(row.backpressure, { style: 'percent' })}</td>
                 </tr>
               ))}
             </tbody>

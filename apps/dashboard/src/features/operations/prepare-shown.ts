@@ -18,10 +18,14 @@ export function prepareServices(services: readonly ServiceView[]): readonly (Ser
   return marked.sort((a, b) => rank[a.mark] - rank[b.mark])
 }
 
-function markOf({ status, backpressure }: ServiceView): Mark {
+function markOf(service: ServiceView): Mark {
+  const { status, backpressure } = service
   if (status === 'down' || status === 'silent') return 'wrong'
-  return status === 'degraded' || (backpressure ?? 0) >= PRESSED ? 'watch' : 'ok'
+  return status === 'degraded' || fillsDisk(service) || (backpressure ?? 0) >= PRESSED ? 'watch' : 'ok'
 }
+
+/** A disk of it fills up: it is well, and will not be. */
+const fillsDisk = ({ parts }: Pick<ServiceView, 'parts'>) => parts.some(({ name, detail }) => name === 'disk' && detail !== null)
 
 export interface PartitionRow extends PartitionView {
   readonly isBehind: boolean
@@ -67,8 +71,9 @@ export const KNOWN_PROGRAMS: readonly string[] = [
   ...['dashboard', 'bridge', 'stream-positions', 'stream-serving', 'stream-lake', 'stream-stock-shuffle', 'stream-stock-windows', 'batch'],
 ]
 
-export function advice(service: { readonly name: string; readonly status: ServiceStatus; readonly mark: Mark }): string | null {
+export function advice(service: Pick<ServiceView, 'name' | 'status' | 'parts'> & { readonly mark: Mark }): string | null {
   if (service.mark === 'ok') return null
+  if (service.mark === 'watch' && fillsDisk(service)) return 'disk'
   if (service.status === 'ok') return 'pressed'
   return service.status === 'degraded' ? 'degraded' : KNOWN_PROGRAMS.includes(service.name) ? service.name : 'other'
 }

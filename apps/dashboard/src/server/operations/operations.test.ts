@@ -103,12 +103,13 @@ test('without a lake: what the bridges have counted since they began', () => {
 
 describe('partitions', () => {
   test('are told by the log, and by the program that has them', () => {
-    const metrics = (age: number) => ({
+    const metrics = (age: number, pressure: number) => ({
+      km0_stream_backpressure_ratio: [[{}, pressure]] as [object, number][],
       km0_stream_lag_seconds: [[{ partition: '0' }, 1.5]] as [object, number][],
       km0_stream_checkpoint_age_seconds: [[{ partition: 0 }, age]] as [object, number][],
     })
     const view = prepareOperations(
-      facts({ programs: [programOf('old', metrics(900)), programOf('new', metrics(12))], endOffsets: new Map([[0, 130]]) }),
+      facts({ programs: [programOf('old', metrics(900, 0.9)), programOf('new', metrics(12, 0.2))], endOffsets: new Map([[0, 130]]) }),
     )
     expect(view.partitions).toMatchObject([
       {
@@ -118,6 +119,7 @@ describe('partitions', () => {
         lagMs: 1_500,
         checkpointAgeMs: 12_000,
         checkpointBytes: null,
+        backpressure: 0.2,
         recordsPerS: null,
         driftMs: null,
       },

@@ -110,6 +110,7 @@ function partitionOf(feed: PartitionFeed, facts: OperationsFacts): PartitionView
     heartbeatMs: feed.newestHeartbeatMs,
     checkpointAgeMs: ageS === null ? null : Math.round(ageS * 1_000),
     checkpointBytes: ofPartition('km0_stream_checkpoint_bytes'),
+    backpressure: backpressureOf(facts.programs, partition),
   }
 }
 
@@ -189,6 +190,15 @@ function checkpointsOf(programs: readonly ProgramFacts[]): OperationsView['check
 const firstOf = (metrics: ProgramFacts['metrics'], name: string) => metrics.get(name)?.[0]?.value ?? null
 
 /** Of the program that has the partition: after a rebalance another one may still tell of it, and be behind. */
+/** Of the program that has a partition: of two that say so, the one with the fresher checkpoint. */
+function backpressureOf(programs: readonly ProgramFacts[], partition: number): number | null {
+  const ageOf = (program: ProgramFacts) => partitionValue([program], 'km0_stream_checkpoint_age_seconds', partition)
+  const [owner] = programs
+    .filter((program) => partitionValue([program], 'km0_stream_lag_seconds', partition) !== null)
+    .sort((a, b) => (ageOf(a) ?? Number.POSITIVE_INFINITY) - (ageOf(b) ?? Number.POSITIVE_INFINITY))
+  return owner === undefined ? null : firstOf(owner.metrics, 'km0_stream_backpressure_ratio')
+}
+
 function partitionValue(programs: readonly ProgramFacts[], name: string, partition: number): number | null {
   const isOf = ({ labels }: Sample) => String(labels.partition) === String(partition)
   const values = programs.flatMap(({ metrics }) => (metrics.get(name) ?? []).filter(isOf).map(({ value }) => value))
