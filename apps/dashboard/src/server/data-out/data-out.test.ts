@@ -2,21 +2,17 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { EVERYTHING, type PlatformEvent, type Scope } from '@km0/contracts'
 import { closeServer } from '@km0/runtime'
-import { Validator } from '@seriousme/openapi-schema-validator'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { geoJsonOf } from '../../features/data-out/table-files.ts'
 import { Refusal } from '../guard.ts'
 import { MaskingState } from '../masking/masking-state.ts'
 import type { Routes } from '../rest.ts'
-import { ACCESS } from '../sign-in/access.ts'
 import { keepSession } from '../sign-in/session.ts'
 import { sessionFor } from '../sign-in/sessions.testbench.ts'
-import { answerProblem, ROUTES_WITH_ANSWER } from './answer-check.testbench.ts'
+import { answerProblem } from './answer-check.testbench.ts'
 import { EventStreams } from './event-stream.ts'
 import { stockTable } from './export-tables.ts'
 import { exportsRoutes } from './exports-rest.ts'
-import { openApi } from './open-api-rest.ts'
-import { ROUTE_DOCS } from './route-docs.ts'
 import { type SubscriptionsOptions, subscriptionsRoutes } from './subscriptions-rest.ts'
 
 const NOW = 1_789_380_000_000
@@ -340,58 +336,5 @@ describe('subscriptions', () => {
     expect(stored.at(-1)).toMatchObject({ kind: 'test', subscriptionId: 1 })
     expect(await statuses('/api/subscriptions/remove')).toEqual([200, 404])
     expect(await statuses('/api/deliveries/again')).toEqual([202, 404])
-  })
-})
-
-describe('the description of the interface', () => {
-  it('names every route that there is, and no other', () => {
-    expect(Object.keys(ROUTE_DOCS).sort()).toEqual(Object.keys(ACCESS).sort())
-    const { paths } = openApi()
-    const described = Object.entries(paths).flatMap(([path, methods]) =>
-      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
-    )
-    expect(described.sort()).toEqual(Object.keys(ACCESS).sort())
-  })
-
-  it('is OpenAPI 3.1, as a validator says that knows nothing of us', async () => {
-    const validator = new Validator()
-    const { valid, errors } = await validator.validate(JSON.parse(JSON.stringify(openApi())))
-    expect(errors ?? []).toEqual([])
-    expect(valid).toBe(true)
-    expect(validator.version).toBe('3.1')
-  })
-
-  it('has the type of each answer in JSON, and of no other', () => {
-    const inJson = Object.entries(ROUTE_DOCS).flatMap(([route, { answer = 'json' }]) =>
-      ['json', 'geojson', 'events'].includes(answer) ? [route] : [],
-    )
-    expect(ROUTES_WITH_ANSWER.filter((route) => route !== 'refusal').sort()).toEqual(inJson.sort())
-    const panel = openApi().paths['/api/panel']?.get as { responses: Record<string, { content: object }> }
-    expect(panel.responses['200']?.content).toEqual({ 'application/json': { schema: { $ref: '#/components/schemas/PanelSnapshot' } } })
-  })
-
-  it('a check of answers finds what is missing, of another type, or not told of', () => {
-    const actor = { id: '1', name: 'Marta', roles: ['dispatcher'] }
-    const mute = { id: 1, kind: 'van', subject: 'a', untilMs: null, note: '', actor, atMs: 1 }
-    expect(answerProblem('POST /api/mutes', mute)).toBeNull()
-    for (const wrong of [
-      { ...mute, atMs: '1' },
-      { ...mute, more: 1 },
-      { ...mute, kind: 'market' },
-      { ...mute, actor: undefined },
-    ])
-      expect(answerProblem('POST /api/mutes', wrong)).not.toBeNull()
-    expect(answerProblem('GET /api/trail', { van: 'a', points: [[2.8, 41.9, 1, 4]] })).not.toBeNull()
-    expect(answerProblem('GET /api/nothing', {})).not.toBeNull()
-  })
-
-  it('has the schema by which each body is parsed', () => {
-    const bodies = Object.entries(openApi().paths).flatMap(([path, methods]) =>
-      Object.entries(methods).flatMap(([method, operation]) =>
-        method === 'post' ? [[path, operation as { requestBody?: object }] as const] : [],
-      ),
-    )
-    expect(bodies.filter(([, { requestBody }]) => requestBody === undefined).map(([path]) => path)).toEqual([])
-    expect(JSON.stringify(openApi())).toContain('"enum":["webhook","email","folder"]')
   })
 })
