@@ -1,6 +1,6 @@
 import { readPipelineSettings } from '@km0/contracts/pipeline-settings-file'
 import { QUEUES } from '@km0/contracts/queues'
-import { loadSettings, serveOperations, startProgram } from '@km0/runtime'
+import { diskEnvironment, loadSettings, serveOperations, startProgram, watchDisk } from '@km0/runtime'
 import { startBackfills } from './backfill/start-backfills.ts'
 import { deliveryEnvironment } from './deliveries/environment.ts'
 import { startDeliveries } from './deliveries/start-deliveries.ts'
@@ -18,12 +18,18 @@ const { settings, log, metrics, health, shutdown } = startProgram(
     ...latenessEnvironment.shape,
     ...deliveryEnvironment.shape,
     ...lineageEnvironment.shape,
+    ...diskEnvironment.shape,
     ...retentionSettings.shape,
   }),
 )
 
 const operations = await serveOperations({ host: settings.KM0_HTTP_HOST, port: settings.KM0_HTTP_PORT, health, metrics })
 shutdown.add('http', () => operations.close())
+const disk = await watchDisk(
+  { settings, log, metrics, health },
+  { data: settings.KM0_DATA_DIR, lake: settings.KM0_LAKE_DATA, reports: settings.KM0_REPORT_DIR },
+)
+shutdown.add('disk', () => disk.close())
 const ledgers = startLedgers({ settings, log, metrics, health })
 shutdown.add('ledgers', () => ledgers.close())
 const backfills = await startBackfills({ settings, log, metrics, health })

@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { checkpointEnvironment, type ObjectStore, openObjects } from '@km0/checkpoints'
-import { commonEnvironment } from '@km0/runtime'
+import { commonEnvironment, diskEnvironment } from '@km0/runtime'
 import { silenceStepsEnvironment } from '@km0/runtime/silence-steps'
 import { retentionEnvironment } from '@km0/serving'
 import { z } from 'zod'
@@ -11,6 +11,7 @@ const positive = (fallback: number) => z.coerce.number().int().positive().defaul
 export const streamEnvironment = commonEnvironment.extend({
   // Where checkpoints lie. Default: `checkpoints` in KM0_DATA_DIR.
   ...checkpointEnvironment.shape,
+  ...diskEnvironment.shape,
   ...silenceStepsEnvironment,
   KM0_CHECKPOINT_INTERVAL_MS: positive(30_000),
   /** Checkpoints of a partition that are kept. */

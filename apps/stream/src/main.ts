@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util'
 import { TOPICS } from '@km0/contracts'
 import { readPipelineSettings } from '@km0/contracts/pipeline-settings-file'
-import { loadSettings, openTracer, serveOperations, startProgram } from '@km0/runtime'
+import { loadSettings, openTracer, serveOperations, startProgram, watchDisk } from '@km0/runtime'
 import { openLog } from '@km0/transport'
 import { streamEnvironment } from './environment.ts'
 import { startLake } from './lake/lake-role.ts'
@@ -35,6 +35,12 @@ let started = false
 health.register('start', () => (started ? { status: 'ok' } : { status: 'down', detail: 'starting' }))
 const operations = await serveOperations({ host: settings.KM0_HTTP_HOST, port: settings.KM0_HTTP_PORT, health, metrics })
 shutdown.add('http', () => operations.close())
+const disk = await watchDisk(program, {
+  data: settings.KM0_DATA_DIR,
+  checkpoints: settings.KM0_CHECKPOINTS ?? settings.KM0_CHECKPOINT_DIR,
+  lake: role.name === 'lake' ? process.env.KM0_LAKE_DATA : undefined,
+})
+shutdown.add('disk', () => disk.close())
 
 try {
   const kafka = openLog({ brokers: settings.KAFKA_BROKERS, clientId: `km0-stream-${role.name}`, logger: log })

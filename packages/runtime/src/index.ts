@@ -1,4 +1,5 @@
 export * from './connections.ts'
+export * from './disk.ts'
 export * from './environment.ts'
 export * from './health.ts'
 export * from './http.ts'

@@ -1,4 +1,4 @@
-import type { LatenessView, OperationsView, OtherDelay, PartitionView, ServiceStatus, ServiceView } from '@km0/contracts/operations-panel'
+import type { LatenessView, OperationsView, OtherDelay, PartitionView, ServiceView } from '@km0/contracts/operations-panel'
 
 /** From so much lag a partition is behind: results are later than the delay alone makes them. */
 const BEHIND_MS = 120_000
