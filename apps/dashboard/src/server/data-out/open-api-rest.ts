@@ -2,7 +2,11 @@ import { z } from 'zod'
 import { json, type Routes } from '../rest.ts'
 import { ACCESS, type Access } from '../sign-in/access.ts'
 import schemas from './answers.schema.json' with { type: 'json' }
+import type { Answers } from './answers.ts'
 import { ROUTE_DOCS, type RouteDoc } from './route-docs.ts'
+
+/** A type without its schema does not compile: then scripts/answers.mjs has not been run. */
+const ANSWERS: Readonly<Record<keyof Answers, object>> = schemas.answers
 
 const MEDIA = {
   json: 'application/json',
@@ -49,8 +53,8 @@ function operationOf(route: string, doc: RouteDoc, access: Access): object {
     description: 'refused, with what to do',
     content: { 'application/json': { schema: schemas.answers.refusal } },
   }
-  const answers: Readonly<Record<string, unknown>> = schemas.answers
-  const schema = answers[route] === undefined ? { type: 'string' } : open(answers[route])
+  const inJson = route in ANSWERS ? ANSWERS[route as keyof Answers] : undefined
+  const schema = inJson === undefined ? { type: 'string' } : open(inJson)
   const done = { description: 'done', ...(answer === 'redirect' ? {} : { content: { [MEDIA[answer]]: { schema } } }) }
   return {
     operationId: route.toLowerCase().replaceAll(/[^a-z0-9]+/g, '-'),
