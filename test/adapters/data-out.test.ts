@@ -340,12 +340,16 @@ describe('deliveries', () => {
       expect((await out.readReportTimes()).map((one) => one.id)).not.toContain(id)
       const [waiting] = await out.listDeliveries(viewer, 5)
       expect(await out.readDelivery(waiting!.id, 1)).toBeNull()
-      expect(await out.listDeliveries(viewer, 5)).toMatchObject([{ state: 'dead', answer: 'whoever asked for it may come in no more' }])
+      expect(await out.listDeliveries(viewer, 5)).toMatchObject([{ state: 'dead', answer: 'whoever asked for it may come in or subscribe no more' }])
       await rights(['girona'])
       await applyMarks(mark(SILENT_MS + 61 * MINUTE))
       await handOut()
       expect(await made()).toEqual([step('a', 3), step('a', 60)])
       expect((await out.readReportTimes()).map((one) => one.id)).toContain(id)
+      // A role that may not subscribe, and may see pseudonyms alone.
+      await pool.query(`update km0.sign_in_user set role = 'analyst' where id = 'user:pau'`)
+      expect([await standing(), await out.readReportTimes()]).toEqual([['stopped'], []])
+      await pool.query(`update km0.sign_in_user set role = 'dispatcher' where id = 'user:pau'`)
     })
 
     it('of nobody who is a user, nothing', async () => {

@@ -1,7 +1,7 @@
 import type { Channel, DeliveryView, PlatformEvent, Scope, SubscriptionView } from '@km0/contracts'
 import type { Client, Pool } from '../pool.ts'
 import { withinScope } from '../scope.ts'
-import { maySee, OWNER_COLUMNS, type OwnerColumns, scopesOf, vansOfAll } from './owner-scope.ts'
+import { maySee, OWNER_COLUMNS, OWNER_MAY, type OwnerColumns, scopesOf, vansOfAll } from './owner-scope.ts'
 import { isQuiet, type Quiet, readQuiet } from './quiet.ts'
 import { readEventsOn } from './read-events.ts'
 import type { Viewer } from './subscriptions.ts'
@@ -114,12 +114,12 @@ async function insertDelivery(
   )
 }
 
-/** Subscriptions with a daily report whose owner may come in, and when they were made. */
+/** Subscriptions with a daily report whose owner may subscribe, and when they were made. */
 export function readReportTimes(pool: Pool): Promise<{ id: number; reportMinutes: number; createdAtMs: number }[]> {
   return pool.query(
     `select s.id, s.report_minutes as "reportMinutes", s.created_at_ms as "createdAtMs" from km0.subscription s
      join km0.sign_in_user u on u.id = s.owner_id
-     where s.removed_at_ms is null and s.report_minutes is not null and u.revoked_at_ms is null order by s.id`,
+     where s.removed_at_ms is null and s.report_minutes is not null and ${OWNER_MAY} order by s.id`,
   )
 }
 
@@ -164,7 +164,7 @@ export function readDelivery(pool: Pool, id: number, round: number): Promise<Del
     const scopes = scopesOf(row)
     const isEvent = job.kind !== 'report' && job.kind !== 'test'
     if (scopes.length === 0 || (isEvent && !(await maySee(client, scopes, job.body as PlatformEvent)))) {
-      const why = scopes.length === 0 ? 'whoever asked for it may come in no more' : 'whoever asked for it may not see this any more'
+      const why = scopes.length === 0 ? 'whoever asked for it may come in or subscribe no more' : 'whoever asked for it may not see this any more'
       await client.query(`update km0.delivery set state = 'dead', answer = $2 where id = $1`, [id, why])
       return null
     }

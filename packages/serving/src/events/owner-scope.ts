@@ -3,8 +3,11 @@ import type { Client } from '../pool.ts'
 import { depotScope, withinScope } from '../scope.ts'
 import { eventScope } from './read-events.ts'
 
+/** Whether `u`, a row of km0.sign_in_user that may be missing, may subscribe: as `POST /api/subscriptions` lets people in. */
+export const OWNER_MAY = `(u.id is not null and u.revoked_at_ms is null and u.role in ('dispatcher', 'administrator'))`
+
 /** Of `s`, a row of km0.subscription, and `u`, the row of its owner in km0.sign_in_user, which may be missing (left join). */
-export const OWNER_COLUMNS = `s.sees_all as "seesAll", s.depots, s.markets, (u.id is not null and u.revoked_at_ms is null) as "ownerMay",
+export const OWNER_COLUMNS = `s.sees_all as "seesAll", s.depots, s.markets, ${OWNER_MAY} as "ownerMay",
   coalesce(u.all_vans, false) as "ownerSeesAll", coalesce(u.depots, '{}') as "ownerDepots", coalesce(u.markets, '{}') as "ownerMarkets"`
 
 export interface OwnerColumns {
@@ -18,8 +21,8 @@ export interface OwnerColumns {
 }
 
 /**
- * What may be told: what was asked for, and of that what its owner may see now. A row must pass both. Empty when the owner may come in no more, or
- * is nobody's user: nothing may be told.
+ * What may be told: what was asked for, and of that what its owner may see now. A row must pass both. Empty when the owner may come in no more,
+ * may subscribe to nothing, or is nobody's user: nothing may be told.
  */
 export function scopesOf(row: OwnerColumns): readonly Scope[] {
   if (!row.ownerMay) return []
@@ -29,7 +32,7 @@ export function scopesOf(row: OwnerColumns): readonly Scope[] {
 }
 
 /** Standing of a subscription, as SQL of `s` and `u`. */
-export const STANDING = `case when u.id is null or u.revoked_at_ms is not null then 'stopped'
+export const STANDING = `case when not ${OWNER_MAY} then 'stopped'
   when u.all_vans or (not s.sees_all and s.depots <@ u.depots and s.markets <@ u.markets) then 'active' else 'narrowed' end`
 
 /** Whether each of the scopes sees what an event tells of. */
