@@ -8,6 +8,7 @@ import { TOPICS } from '@km0/contracts'
 import { startServices } from '@km0/testkit/services'
 import { buildStream } from '../chaos/stream-process.ts'
 import { measureFloor } from './live-floor.ts'
+import { FLINK_GROUP, liveHosts, runLiveHost } from './live-hosts.ts'
 import { digestOf, fillLog, forgetResults, type LiveLog, newTopic, PARTITIONS } from './live-log.ts'
 import { runOurs } from './live-ours.ts'
 import { livePeers, type Peer, runPeer } from './live-peers.ts'
@@ -30,7 +31,9 @@ const PEER_RUNS = 2
 
 const file = logFile(values.day)
 const peers = values.peers ? livePeers() : []
-if (values.peers && peers.length === 0) giveUp('the peers are not there: `pnpm bench:setup` fetches them')
+const hosts = values.peers ? await liveHosts() : []
+if (values.peers && peers.length === 0 && hosts.length === 0)
+  giveUp('the peers are not there: `pnpm bench:setup` fetches them, `pnpm engine build` makes the hosts of our own core')
 
 function logFile(day: string | undefined): string {
   const how =
@@ -83,7 +86,11 @@ async function main(): Promise<number> {
     process.stderr.write(`${live.records} records in the log; ${machine()}\n`)
     if (values.floor) return await measureFloor(live.log, live.records)
     const ours = values.workers.split(',').map((count) => oursWith(live, services.environment, Number(count)))
-    const subjects = [...ours, ...peers.map((peer) => theirs(live, services.kafka.brokers, peer))]
+    const subjects = [
+      ...ours,
+      ...hosts.map((host) => hosted(live, services.kafka.brokers, host)),
+      ...peers.map((peer) => theirs(live, services.kafka.brokers, peer)),
+    ]
     for (let run = 0; run < Number(values.runs); run += 1) for (const subject of subjects) await subject.turn()
     return report(
       subjects.map((subject) => subject.line()),
@@ -104,6 +111,18 @@ function oursWith(live: LiveLog, environment: Readonly<Record<string, string>>, 
     // Each key and byte, signal states too.
     const exact = digest === live.expected.digest && results.hash() === live.expected.hash
     return { seconds: run.seconds, cpu: run.cpuSeconds, peak_rss_mb: run.peakRssMb, records: live.records, digest, exact }
+  })
+}
+
+/** The same bundle in another engine: each key and byte is to be ours. */
+function hosted({ log, records, expected }: LiveLog, brokers: string, host: (typeof hosts)[number]): Subject {
+  return new Subject(`ours-in-${host}`, async () => {
+    await forgetResults(log, [FLINK_GROUP])
+    const run = await runLiveHost(host, brokers, log)
+    const results = await digestOf(log, TOPICS.panel.name)
+    const digest = results.digest()
+    const exact = digest === expected.digest && results.hash() === expected.hash
+    return { seconds: run.seconds, cpu: run.cpuSeconds, peak_rss_mb: run.peakRssMb, records, digest, exact }
   })
 }
 

@@ -104,7 +104,7 @@ function streamsJobs({ environment, folder, guard }: HostOptions): Running & { s
     })
   }
   return {
-    async start(more = {}) {
+    async start(more: Record<string, string> = {}) {
       starts += 1
       // One after the other: two that look for a free port at once may find the same.
       jobs = [await start('positions', more)]

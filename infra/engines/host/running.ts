@@ -17,6 +17,8 @@ export interface EngineOptions {
   readonly folder: string
   /** Instances of each job, or TaskManagers. */
   readonly instances: number
+  /** Those that are there when it is left out. */
+  readonly jobs?: readonly Job[]
   /** What KM0_SETTINGS_FILE and its variables say, as our own roles read it. */
   readonly pipelines: PipelineSettings
   /** KM0_ENGINE_*: docs/engines.md. */
@@ -33,17 +35,18 @@ export interface RunningEngine {
   stop(): Promise<void>
 }
 
-const STREAMS_JOBS = ['positions', 'stock'] as const
+type Job = 'positions' | 'stock'
+const STREAMS_JOBS: readonly Job[] = ['positions', 'stock']
 
 /** Settings of a pipeline as the bundle takes them, and the epoch of its results: the first one of the log, one more for each version. */
-function pipelineOf(job: 'positions' | 'stock', { pipelines, environment }: EngineOptions): { settings: string; epoch: string } {
+function pipelineOf(job: Job, { pipelines, environment }: EngineOptions): { settings: string; epoch: string } {
   const { version, ...settings } = pipelines[job]
   const given = job === 'positions' ? environment.KM0_ENGINE_POSITIONS : environment.KM0_ENGINE_STOCK
   return { settings: given || JSON.stringify(settings), epoch: environment.KM0_ENGINE_EPOCH || String(version) }
 }
 
 async function startStreams(options: EngineOptions): Promise<RunningEngine> {
-  const { brokers, folder, instances, environment, guard } = options
+  const { brokers, folder, instances, environment, guard, jobs = STREAMS_JOBS } = options
   const services = new Map<string, { service: Service; port: number }>()
   const taken = new Set<number>()
   const ask = (port: number) =>
@@ -51,7 +54,7 @@ async function startStreams(options: EngineOptions): Promise<RunningEngine> {
       async (response) => (await response.text()).includes('km0_engine_running 1'),
       () => false,
     )
-  const start = async (job: 'positions' | 'stock', number: number, port: number) => {
+  const start = async (job: Job, number: number, port: number) => {
     const name = `${job}-${number}`
     const { settings, epoch } = pipelineOf(job, options)
     const service = await startService({
@@ -85,7 +88,7 @@ async function startStreams(options: EngineOptions): Promise<RunningEngine> {
   try {
     for (let number = 1; number <= instances; number += 1) {
       const ports = []
-      for (const job of STREAMS_JOBS) {
+      for (const job of jobs) {
         const port = await freePort(undefined, taken)
         taken.add(port)
         ports.push(start(job, number, port))
