@@ -276,10 +276,10 @@ describe('deliveries', () => {
     const made = async () => (await out.listDeliveries({ ...viewer, scope: EVERYTHING }, 50)).map(({ key }) => key).sort()
     const step = (van: string, minutes: number) => `no-signal/${van}/${SILENT_MS}/${minutes}`
     const standing = async () => (await out.listSubscriptions(viewer)).map((one) => one.standing)
-    const subscribePau = (scope: Scope) =>
+    const subscribePau = (scope: Scope, id = owner.id) =>
       out.createSubscription({
-        ...{ name: 'pau', channel: 'webhook', target: 'http://127.0.0.1/', locale: 'ca', secret: 's', owner, nowMs: NOW, scope },
-        ...{ reportMinutes: 360, kinds: ['no-signal', 'returned'], leastStepMs: 3 * MINUTE },
+        ...{ name: 'pau', channel: 'webhook', target: 'http://127.0.0.1/', locale: 'ca', secret: 's', owner: { ...owner, id } },
+        ...{ reportMinutes: 360, kinds: ['no-signal', 'returned'], leastStepMs: 3 * MINUTE, nowMs: NOW, scope },
       })
     beforeEach(async () => {
       await serving.importDepots([
@@ -340,7 +340,7 @@ describe('deliveries', () => {
       expect((await out.readReportTimes()).map((one) => one.id)).not.toContain(id)
       const [waiting] = await out.listDeliveries(viewer, 5)
       expect(await out.readDelivery(waiting!.id, 1)).toBeNull()
-      expect(await out.listDeliveries(viewer, 5)).toMatchObject([{ state: 'dead', answer: 'whoever asked for it may come in or subscribe no more' }])
+      expect(await out.listDeliveries(viewer, 5)).toMatchObject([{ state: 'dead', answer: 'whoever asked for it may do so no more' }])
       await rights(['girona'])
       await applyMarks(mark(SILENT_MS + 61 * MINUTE))
       await handOut()
@@ -353,10 +353,7 @@ describe('deliveries', () => {
     })
 
     it('of nobody who is a user, nothing', async () => {
-      await out.createSubscription({
-        ...{ name: 'x', channel: 'webhook', target: 'http://127.0.0.1/', locale: 'ca', secret: 's', scope: EVERYTHING, nowMs: NOW },
-        ...{ reportMinutes: null, kinds: ['no-signal'], leastStepMs: 3 * MINUTE, owner: { ...owner, id: 'user:gone' } },
-      })
+      await subscribePau(EVERYTHING, 'user:gone')
       await silent('a')
       await applyMarks(mark(SILENT_MS + 4 * MINUTE))
       await handOut()

@@ -164,7 +164,7 @@ export function readDelivery(pool: Pool, id: number, round: number): Promise<Del
     const scopes = scopesOf(row)
     const isEvent = job.kind !== 'report' && job.kind !== 'test'
     if (scopes.length === 0 || (isEvent && !(await maySee(client, scopes, job.body as PlatformEvent)))) {
-      const why = scopes.length === 0 ? 'whoever asked for it may come in or subscribe no more' : 'whoever asked for it may not see this any more'
+      const why = scopes.length === 0 ? 'whoever asked for it may do so no more' : 'whoever asked for it may not see this any more'
       await client.query(`update km0.delivery set state = 'dead', answer = $2 where id = $1`, [id, why])
       return null
     }
