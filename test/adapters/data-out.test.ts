@@ -302,7 +302,6 @@ describe('deliveries', () => {
       expect(await made()).toEqual([step('a', 3), step('b', 3)])
       await out.addDeliveries([{ subscriptionId: id, key: 'report/2026-09-13', kind: 'report', body: { dayMs: NOW } }], NOW)
       expect(await standing()).toEqual(['active'])
-
       await rights([], null, ['girona'])
       expect(await standing()).toEqual(['narrowed'])
       await applyMarks(mark(SILENT_MS + 16 * MINUTE))
