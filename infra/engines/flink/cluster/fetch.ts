@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { cacheRoot } from '../../../embedded/cache.mjs'
@@ -66,7 +66,14 @@ export async function fetchFlink(): Promise<string> {
   return folder
 }
 
-/** Builds bundle and job where one of them is missing or the jar holds another bundle. Resolves to the jar. */
+/** Whether a file in the folder is newer than the time. */
+function hasNewer(folder: string, thanMs: number): boolean {
+  return readdirSync(folder, { withFileTypes: true, recursive: true }).some(
+    (entry) => entry.isFile() && statSync(join(entry.parentPath, entry.name)).mtimeMs > thanMs,
+  )
+}
+
+/** Builds bundle and job where one of them is missing, a source is newer or the jar holds another bundle. Resolves to the jar. */
 export async function buildJob(): Promise<string> {
   const root = repositoryRoot()
   await must('the bundle cannot be built', process.execPath, [join(root, 'infra', 'build.mjs'), '--engine'], root)
@@ -74,7 +81,8 @@ export async function buildJob(): Promise<string> {
   const project = projectFolder()
   const jar = join(project, 'target', 'km0-flink.jar')
   const inside = join(project, 'target', 'classes', 'km0-engine.js')
-  if (existsSync(jar) && existsSync(inside) && readFileSync(inside, 'utf8') === script) return jar
+  const isThere = existsSync(jar) && existsSync(inside) && readFileSync(inside, 'utf8') === script
+  if (isThere && !hasNewer(join(project, 'src', 'main'), statSync(jar).mtimeMs)) return jar
   await must('the job cannot be built', 'mvn', ['-q', '-B', '-DskipTests', 'package'], project)
   return jar
 }

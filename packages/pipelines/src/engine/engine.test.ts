@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { createContext, runInContext } from 'node:vm'
+import { TOPICS } from '@km0/contracts'
 import { build } from 'esbuild'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type * as Engine from './index.ts'
@@ -108,14 +109,15 @@ describe('the bundle for foreign engines', () => {
   function runVans(log: readonly Line[], settings: string, restoreEvery: number): Row[] {
     const rows: Row[] = []
     const emit: Parameters<typeof km0.createVan>[3] = (topic, _partition, key, value) => {
-      rows.push({ topic: OUTPUT[topic] ?? topic, key, value: JSON.parse(value), at: { partition: 0, offset: 0 } })
+      const output = OUTPUT[topic]
+      if (output !== undefined) rows.push({ topic: output, key, value: JSON.parse(value), at: { partition: 0, offset: 0 } })
     }
     const stamps = new Map<number, ReturnType<typeof km0.createStamp>>()
     const vans = new Map<string, { van: ReturnType<typeof km0.createVan>; partition: number }>()
     log.forEach(({ partition, offset, timestamp, value }, index) => {
-      let stamp = stamps.get(partition) ?? km0.createStamp(partition, 7, settings, emit)
+      let stamp = stamps.get(partition) ?? km0.createStamp(partition, 7, settings, null, emit)
       if (restoreEvery > 0 && index % restoreEvery === 0) {
-        const restored = km0.createStamp(partition, 7, settings, emit)
+        const restored = km0.createStamp(partition, 7, settings, null, emit)
         restored.restore(stamp.snapshot())
         stamp = restored
       }
@@ -165,6 +167,43 @@ describe('the bundle for foreign engines', () => {
     const want = byKey(lines<Row>(file))
     expect(byKey(runVans(log, settings, 0))).toEqual(want)
     expect(byKey(runVans(log, settings, 3))).toEqual(want)
+  })
+
+  it('tells the same marks and outages partition by partition and van by van, restored in the middle', () => {
+    const told = (
+      create: (emit: Parameters<typeof km0.createStamp>[4]) => {
+        onRecord(offset: number, timestampMs: number, text: string, byteLength: number, validUtf8: boolean): number
+        mark(nowMs: number): void
+        snapshot(): string
+        restore(snapshot: string, nextOffset: number): void
+      },
+    ) => {
+      const rows: string[] = []
+      const emit: Parameters<typeof km0.createStamp>[4] = (topic, partition, key, value, timestampMs, headers) => {
+        if (topic === TOPICS.marks.name) rows.push([partition, key, value, timestampMs, headers].join(' '))
+      }
+      let engine = create(emit)
+      engine.mark(0)
+      for (const [offset, minute] of [0, 1, 1, 9, 8, 10, 30].entries()) {
+        const timestampMs = 1_789_380_000_000 + minute * 60_000
+        const text =
+          minute === 8
+            ? 'no JSON'
+            : JSON.stringify({ tipus: 'batec', data_ms: timestampMs, pont: minute < 10 ? 'a' : 'b', retingut: 'espera-kafka' })
+        engine.onRecord(offset, timestampMs, text, text.length, true)
+        if (offset % 2 === 0) engine.mark(offset)
+        if (offset !== 3) continue
+        const restored = create(emit)
+        restored.restore(engine.snapshot(), offset + 1)
+        engine = restored
+      }
+      engine.mark(99)
+      return rows
+    }
+    const stamps = told((emit) => km0.createStamp(3, 7, null, 60_000, emit))
+    expect(stamps).toEqual(told((emit) => km0.createPositions(3, 7, null, 60_000, emit)))
+    expect(stamps.filter((row) => row.includes('"tall"'))).toHaveLength(2)
+    expect(stamps).toHaveLength(2 + 5)
   })
 
   it('applies again what is in the log, and says only what may have waited', () => {

@@ -15,8 +15,14 @@ export function createPositions(
   return new PositionsEngine(partition, epoch, settingsJson, outageAfterMs, emit)
 }
 
-export function createStamp(partition: number, epoch: number, settingsJson: string | null, emit: Emit): StampEngine {
-  return new StampEngine(partition, epoch, settingsJson, emit)
+export function createStamp(
+  partition: number,
+  epoch: number,
+  settingsJson: string | null,
+  outageAfterMs: number | null,
+  emit: Emit,
+): StampEngine {
+  return new StampEngine(partition, epoch, settingsJson, outageAfterMs, emit)
 }
 
 export function createVan(partition: number, epoch: number, settingsJson: string | null, emit: Emit): VanEngine {

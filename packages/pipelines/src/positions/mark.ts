@@ -10,7 +10,7 @@ export interface PartitionPlace {
   /** Greatest record timestamp so far; null before the first record. */
   readonly recordMs: number | null
   readonly heartbeats: HeartbeatWatch
-  readonly host: LinedHost
+  readonly host: Pick<LinedHost, 'watermarkMs' | 'progressMs'>
 }
 
 /** How far a partition has come, as the value of a record of the topic of marks: JSON text, the same from every host. */

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.function.Consumer;
 import org.graalvm.polyglot.Context;
 import org.graalvm.polyglot.Value;
@@ -49,12 +50,11 @@ final class Bundle implements AutoCloseable {
     }
   }
 
-  Value createStamp(int partition, long epoch, String settings) {
-    return km0.invokeMember("createStamp", partition, (double) epoch, settings, emit);
-  }
-
-  Value createVan(int partition, long epoch, String settings) {
-    return km0.invokeMember("createVan", partition, (double) epoch, settings, emit);
+  /** What the bundle's function {@code name} returns for the arguments, with {@code emit} behind them. */
+  Value create(String name, Object... arguments) {
+    Object[] all = Arrays.copyOf(arguments, arguments.length + 1);
+    all[arguments.length] = emit;
+    return km0.invokeMember(name, all);
   }
 
   @Override

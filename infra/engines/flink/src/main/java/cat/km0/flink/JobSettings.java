@@ -7,7 +7,6 @@ import java.util.Map;
 import java.util.Properties;
 import java.util.Set;
 import java.util.TreeMap;
-import java.util.TreeSet;
 import org.apache.flink.configuration.Configuration;
 import org.apache.flink.connector.base.DeliveryGuarantee;
 
@@ -15,32 +14,55 @@ import org.apache.flink.connector.base.DeliveryGuarantee;
 final class JobSettings implements Serializable {
   private static final long serialVersionUID = 1;
   private static final String KAFKA = "kafka.";
-  private static final Map<String, String> DEFAULTS =
-      Map.ofEntries(
-          Map.entry("brokers", ""),
-          Map.entry("topic", "repartiment.posicions"),
-          Map.entry("group", "km0-flink-positions"),
-          Map.entry("epoch", "0"),
-          Map.entry("settings", ""),
-          Map.entry("delivery", "at-least-once"),
-          Map.entry("transaction-timeout-ms", "600000"),
-          Map.entry("transaction-prefix", "km0-flink"),
-          Map.entry("checkpoint-ms", "1000"),
-          Map.entry("checkpoints", ""),
-          Map.entry("max-parallelism", "128"),
-          Map.entry("result-topics", "repartiment.panell,repartiment.viu,repartiment.tardans,repartiment.rebutjats"),
-          Map.entry("newest-only", "repartiment.viu"),
-          Map.entry("until-end", "false"));
+  private static final Map<String, String> COMMON =
+      Map.of(
+          "brokers", "",
+          "epoch", "0",
+          "settings", "",
+          "delivery", "at-least-once",
+          "transaction-timeout-ms", "600000",
+          "checkpoint-ms", "1000",
+          "checkpoints", "",
+          "max-parallelism", "128",
+          "until-end", "false");
+  private static final Map<String, String> POSITIONS =
+      Map.of(
+          "topic", "repartiment.posicions",
+          "group", "km0-flink-positions",
+          "transaction-prefix", "km0-flink",
+          "result-topics", "repartiment.panell,repartiment.viu,repartiment.tardans,repartiment.rebutjats,repartiment.marques",
+          "newest-only", "repartiment.viu",
+          "outage-after-ms", "");
+  private static final Map<String, String> STOCK =
+      Map.of(
+          "topic", "comandes.esdeveniments",
+          "group", "km0-flink-stock",
+          "transaction-prefix", "km0-flink-stock",
+          "result-topics",
+              "inventari.alertes,inventari.viu,inventari.episodis,inventari.tardans,inventari.rebutjats,inventari.marques",
+          "like-topic", "inventari.alertes",
+          "idle-ms", "10000");
 
+  private final TreeMap<String, String> defaults;
   private final TreeMap<String, String> given = new TreeMap<>();
 
+  static JobSettings positions(String[] words) {
+    return new JobSettings(POSITIONS, words);
+  }
+
+  static JobSettings stock(String[] words) {
+    return new JobSettings(STOCK, words);
+  }
+
   /** Throws when a word is unknown or a needed one is missing. */
-  JobSettings(String[] words) {
+  private JobSettings(Map<String, String> own, String[] words) {
+    defaults = new TreeMap<>(COMMON);
+    defaults.putAll(own);
     for (String word : words) {
       int equals = word.indexOf('=');
       String name = equals < 0 ? word : word.substring(0, equals);
-      if (equals < 0 || !(name.startsWith(KAFKA) || DEFAULTS.containsKey(name))) {
-        throw new IllegalArgumentException("'" + word + "' is not name=value with one of " + new TreeSet<>(DEFAULTS.keySet()) + " or kafka.*");
+      if (equals < 0 || !(name.startsWith(KAFKA) || defaults.containsKey(name))) {
+        throw new IllegalArgumentException("'" + word + "' is not name=value with one of " + defaults.keySet() + " or kafka.*");
       }
       given.put(name, word.substring(equals + 1));
     }
@@ -50,7 +72,7 @@ final class JobSettings implements Serializable {
   }
 
   String text(String name) {
-    return given.getOrDefault(name, DEFAULTS.get(name));
+    return given.getOrDefault(name, defaults.get(name));
   }
 
   /** Settings of the pipeline as JSON text; null for the defaults. */
@@ -60,6 +82,11 @@ final class JobSettings implements Serializable {
 
   long number(String name) {
     return Long.parseLong(text(name));
+  }
+
+  /** null where the word is left out and has no default. */
+  Long numberOrNull(String name) {
+    return text(name).isEmpty() ? null : Long.valueOf(text(name));
   }
 
   boolean isUntilEnd() {

@@ -1,7 +1,9 @@
 package cat.km0.flink;
 
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 import org.apache.flink.api.common.state.ListState;
 import org.apache.flink.api.common.state.ListStateDescriptor;
@@ -20,6 +22,8 @@ import org.graalvm.polyglot.Value;
  * Runs the bundle's clock of each partition, chained to the source, and stamps each position with it: which positions are late depends on the log
  * alone, while Flink's own watermark, the minimum over partitions, depends on the order of reading.
  *
+ * <p>Once a second a tick carries the partition's mark, when there is news.
+ *
  * <p>When a partition's watermark has moved, a tick tells it to every subtask behind the shuffle, at each {@code TICK_MS} of watermark and
  * before each checkpoint; so a silent van's windows close when its partition's do. Clocks are kept in union-list state: after a start at another
  * parallelism every subtask sees all of them, and whoever reads a partition goes on with its own.
@@ -27,8 +31,10 @@ import org.graalvm.polyglot.Value;
 public class StampOperator extends AbstractStreamOperator<StampedRecord>
     implements OneInputStreamOperator<LogRecord, StampedRecord>, BoundedOneInput {
   private static final long serialVersionUID = 1;
-  static final OutputTag<Result> REFUSED = new OutputTag<>("refused", Types.POJO(Result.class));
+  /** Dead letters and outages. */
+  static final OutputTag<Result> TOLD = new OutputTag<>("told", Types.POJO(Result.class));
   private static final long TICK_MS = 1_000;
+  private static final long MARK_EVERY_MS = 1_000;
 
   /** A partition's clock and what of it was told. */
   private static final class Source {
@@ -42,6 +48,7 @@ public class StampOperator extends AbstractStreamOperator<StampedRecord>
 
   private final long epoch;
   private final String settings;
+  private final Long outageAfterMs;
   private transient Bundle bundle;
   private transient Map<Integer, Source> sources;
   /** {@code partition offset snapshot} of partitions that this subtask has not read since its start. */
@@ -49,10 +56,14 @@ public class StampOperator extends AbstractStreamOperator<StampedRecord>
   private transient ListState<String> state;
   private transient String[] tickKeys;
   private transient StreamRecord<StampedRecord> out;
+  /** What the bundle has told since a mark was asked for; null at other times. */
+  private transient List<Result> marked;
 
-  public StampOperator(long epoch, String settings) {
+  /** {@code outageAfterMs}: null for the bundle's default. */
+  public StampOperator(long epoch, String settings, Long outageAfterMs) {
     this.epoch = epoch;
     this.settings = settings;
+    this.outageAfterMs = outageAfterMs;
   }
 
   @Override
@@ -77,10 +88,43 @@ public class StampOperator extends AbstractStreamOperator<StampedRecord>
   public void open() throws Exception {
     super.open();
     out = new StreamRecord<>(null);
-    bundle = new Bundle(refused -> output.collect(REFUSED, new StreamRecord<>(refused)));
+    bundle = new Bundle(this::emit);
     int parallelism = getRuntimeContext().getTaskInfo().getNumberOfParallelSubtasks();
     int maxParallelism = getRuntimeContext().getTaskInfo().getMaxNumberOfParallelSubtasks();
     tickKeys = tickKeys(parallelism, maxParallelism);
+    scheduleMarks();
+  }
+
+  private void emit(Result result) {
+    if (marked != null) {
+      marked.add(result);
+    } else {
+      output.collect(TOLD, new StreamRecord<>(result));
+    }
+  }
+
+  private void scheduleMarks() {
+    getProcessingTimeService()
+        .registerTimer(
+            getProcessingTimeService().getCurrentProcessingTime() + MARK_EVERY_MS,
+            time -> {
+              mark();
+              scheduleMarks();
+            });
+  }
+
+  /** A mark goes the way of the positions, to every subtask, and is written when all have come as far. */
+  private void mark() {
+    double nowMs = getProcessingTimeService().getCurrentProcessingTime();
+    marked = new ArrayList<>();
+    for (Map.Entry<Integer, Source> entry : sources.entrySet()) {
+      entry.getValue().stamp.invokeMember("mark", nowMs);
+      for (Result result : marked) {
+        tell(entry.getKey(), entry.getValue(), result);
+      }
+      marked.clear();
+    }
+    marked = null;
   }
 
   /** For each subtask a key that belongs to it. No van has such a key: theirs begin with a digit. */
@@ -125,13 +169,13 @@ public class StampOperator extends AbstractStreamOperator<StampedRecord>
     source.watermarkMs = source.stamp.getMember("watermarkMs").asDouble();
     source.finalMs = source.stamp.getMember("finalMs").asDouble();
     if (source.watermarkMs >= source.toldMs + TICK_MS) {
-      tell(record.partition, source);
+      tell(record.partition, source, null);
     }
   }
 
   private Source open(int partition) {
     Source source = new Source();
-    source.stamp = bundle.createStamp(partition, epoch, settings);
+    source.stamp = bundle.create("createStamp", partition, (double) epoch, settings, outageAfterMs == null ? null : (Object) outageAfterMs.doubleValue());
     String entry = restored.remove(partition);
     if (entry != null) {
       String[] parts = entry.split(" ", 3);
@@ -146,12 +190,12 @@ public class StampOperator extends AbstractStreamOperator<StampedRecord>
     sources.forEach(
         (partition, source) -> {
           if (source.watermarkMs > source.toldMs) {
-            tell(partition, source);
+            tell(partition, source, null);
           }
         });
   }
 
-  private void tell(int partition, Source source) {
+  private void tell(int partition, Source source, Result mark) {
     source.toldMs = source.watermarkMs;
     for (String key : tickKeys) {
       StampedRecord tick = new StampedRecord();
@@ -161,6 +205,7 @@ public class StampOperator extends AbstractStreamOperator<StampedRecord>
       tick.timestampMs = source.timestampMs;
       tick.watermarkMs = source.watermarkMs;
       tick.finalMs = source.finalMs;
+      tick.mark = mark;
       output.collect(out.replace(tick));
     }
   }
@@ -174,6 +219,7 @@ public class StampOperator extends AbstractStreamOperator<StampedRecord>
   @Override
   public void endInput() {
     tellAll();
+    mark();
   }
 
   @Override

@@ -16,6 +16,8 @@ public class StampedRecord {
   /** W and F of the partition: before the position, at the tick. */
   public double watermarkMs;
   public double finalMs;
+  /** With a tick: what is to be written when all subtasks have come as far; null for nothing. */
+  public Result mark;
 
   public boolean isTick() {
     return text == null;

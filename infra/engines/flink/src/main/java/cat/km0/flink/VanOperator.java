@@ -17,6 +17,7 @@ import org.apache.flink.streaming.api.operators.AbstractStreamOperator;
 import org.apache.flink.streaming.api.operators.BoundedOneInput;
 import org.apache.flink.streaming.api.operators.OneInputStreamOperator;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
+import org.apache.flink.util.OutputTag;
 import org.graalvm.polyglot.Value;
 
 /**
@@ -26,6 +27,7 @@ import org.graalvm.polyglot.Value;
  */
 public class VanOperator extends AbstractStreamOperator<Result> implements OneInputStreamOperator<StampedRecord, Result>, BoundedOneInput {
   private static final long serialVersionUID = 1;
+  static final OutputTag<MarkPart> MARKS = new OutputTag<>("marks", Types.POJO(MarkPart.class));
   private static final String STATE = "van";
   private static final long FLUSH_MS = 500;
 
@@ -47,6 +49,8 @@ public class VanOperator extends AbstractStreamOperator<Result> implements OneIn
   private transient Set<String> changed;
   private transient Map<List<String>, Result> newest;
   private transient ValueState<String> state;
+  /** Key of the van that is at work: a van that comes in two partitions is two. */
+  private transient String current;
 
   public VanOperator(long epoch, String settings, Set<String> newestOnly) {
     this.epoch = epoch;
@@ -88,7 +92,7 @@ public class VanOperator extends AbstractStreamOperator<Result> implements OneIn
 
   private Van create(int partition) {
     Van van = new Van();
-    van.object = bundle.createVan(partition, epoch, settings);
+    van.object = bundle.create("createVan", partition, (double) epoch, settings);
     return van;
   }
 
@@ -104,7 +108,7 @@ public class VanOperator extends AbstractStreamOperator<Result> implements OneIn
 
   private void emit(Result result) {
     if (newestOnly.contains(result.topic)) {
-      newest.put(List.of(result.topic, result.key), result);
+      newest.put(List.of(result.topic, current), result);
     } else {
       output.collect(new StreamRecord<>(result));
     }
@@ -122,6 +126,9 @@ public class VanOperator extends AbstractStreamOperator<Result> implements OneIn
     StampedRecord record = element.getValue();
     if (record.isTick()) {
       advance(record);
+      if (record.mark != null) {
+        passMark(record);
+      }
       return;
     }
     Van van = vans.get(record.key);
@@ -129,6 +136,7 @@ public class VanOperator extends AbstractStreamOperator<Result> implements OneIn
       van = create(record.partition);
       vans.put(record.key, van);
     }
+    current = record.key;
     van.object.invokeMember(
         "onRecord",
         (double) record.offset,
@@ -142,6 +150,15 @@ public class VanOperator extends AbstractStreamOperator<Result> implements OneIn
     schedule(record.key, van);
   }
 
+  private void passMark(StampedRecord tick) {
+    flush();
+    MarkPart part = new MarkPart();
+    part.mark = tick.mark;
+    part.offset = tick.offset;
+    part.parts = getRuntimeContext().getTaskInfo().getNumberOfParallelSubtasks();
+    output.collect(MARKS, new StreamRecord<>(part));
+  }
+
   private void advance(StampedRecord tick) {
     PriorityQueue<Due> queue = dues.get(tick.partition);
     while (queue != null && !queue.isEmpty() && queue.peek().atMs <= tick.watermarkMs) {
@@ -150,6 +167,7 @@ public class VanOperator extends AbstractStreamOperator<Result> implements OneIn
       if (van == null || van.dueMs != due.atMs) {
         continue;
       }
+      current = due.key;
       van.object.invokeMember("advance", (double) tick.offset, (double) tick.timestampMs, tick.watermarkMs, tick.finalMs);
       changed.add(due.key);
       van.dueMs = Double.POSITIVE_INFINITY;
