@@ -18,6 +18,7 @@ import { PART_NAMES, type Part, parseEngine, partsTable, signInLinkFile } from '
 import { prepareLog } from './prepare-log.ts'
 import { untilUp, untilWell } from './ready.ts'
 import { fillRegister, registerIsEmpty } from './register.ts'
+import { secretsKeyOf } from './secrets-key.ts'
 import { type ServiceName, type Services, type ServicesOptions, startPlatformServices } from './services.ts'
 
 const FIRST_PART_PORT = 9_101
@@ -55,6 +56,7 @@ export class Platform {
   #services: Promise<Services> | null = null
   #wasReady = false
   #linkFile: string | null = null
+  #secrets: Readonly<Record<string, string>> = {}
 
   constructor(options: PlatformOptions) {
     this.#options = options
@@ -66,6 +68,7 @@ export class Platform {
     const dataDir = openDataFolder(folder, DATA_VERSION)
     this.#linkFile = signInLinkFile(dataDir)
     rmSync(this.#linkFile, { force: true })
+    this.#secrets = secretsKeyOf(dataDir, process.env)
     const logDir = join(folder, 'logs')
     const budget = divideData(parseMaxDataBytes(process.env.KM0_MAX_DATA_BYTES), Object.values(TOPICS))
     this.#services = startPlatformServices({
@@ -143,7 +146,7 @@ export class Platform {
       command: process.execPath,
       args: part.args,
       cwd: root,
-      environment: { ...process.env, ...part.environment },
+      environment: { ...process.env, ...this.#secrets, ...part.environment },
       log: new LogFile(join(logDir, `${part.name}.log`)),
       mayEnd: part.mayEnd,
       stopTimeoutMs: part.stopTimeoutMs,

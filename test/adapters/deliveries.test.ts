@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { EVERYTHING, madridDay } from '@km0/contracts'
-import { type DataOut, openDataOut, openServing } from '@km0/serving'
+import { type DataOut, makeSecretsKeyFile, openDataOut, openServing, rotateSecretsKey } from '@km0/serving'
 import { startServices, type TestServices } from '@km0/testkit/services'
 import pg from 'pg'
 import { SMTPServer } from 'smtp-server'
@@ -49,6 +49,7 @@ const start = (changes: Record<string, string> = {}) =>
     KM0_WEBHOOK_PRIVATE: 'true',
     KM0_SMTP_URL: `smtp://127.0.0.1:${portOf(mail.server)}`,
     KM0_REPORT_DIR: folder,
+    KM0_SECRETS_KEY_FILE: `${folder}.keys`,
     KM0_BATCH_LOCK_MS: '1000',
     KM0_RETENTION_EVERY_MS: '500',
     ...changes,
@@ -90,6 +91,7 @@ beforeAll(async () => {
     [MARTA.id],
   )
   folder = await mkdtemp(join(tmpdir(), 'km0-reports-'))
+  makeSecretsKeyFile(`${folder}.keys`)
   hook = createServer((request, response) => {
     let body = ''
     request.on('data', (chunk) => (body += chunk))
@@ -127,7 +129,7 @@ afterAll(async () => {
   await out?.close()
   await pool?.end()
   await services?.stop()
-  if (folder !== undefined) await rm(folder, { recursive: true })
+  if (folder !== undefined) for (const path of [folder, `${folder}.keys`]) await rm(path, { recursive: true, force: true })
 })
 
 it('sends each event once, signed, tries again what was not taken, and gives up in the end', async () => {
@@ -147,6 +149,12 @@ it('sends each event once, signed, tries again what was not taken, and gives up 
   expect(JSON.parse(good!.body)).toMatchObject({ kind: 'returned', van: 'good1', key: good!.key })
   const seconds = Number(/^t=(\d+),/.exec(good!.signature)?.[1])
   expect(good!.signature).toBe(signatureOf('clau', good!.body, seconds))
+  // A secret that stood in the store as it is was sealed at the start; a new key changes nothing for whoever checks signatures.
+  const kept = async () => (await pool.query('select secret from km0.subscription')).rows.map(({ secret }) => String(secret))
+  const sealed = await kept()
+  expect(sealed).toEqual([expect.stringMatching(/^sealed:1:/)])
+  expect(await rotateSecretsKey(`${folder}.keys`, { databaseUrl: services.postgres.url, applicationName: 'test' })).toBe(1)
+  expect((await kept())[0]?.slice(0, 20)).not.toBe(sealed[0]?.slice(0, 20))
   // Somebody has mended the receiver and has it sent again: the same key.
   answer = () => 204
   const dead = (await out.listDeliveries(VIEWER, 10)).find(({ state }) => state === 'dead')
@@ -154,6 +162,8 @@ it('sends each event once, signed, tries again what was not taken, and gives up 
   expect(await out.sendAgain(VIEWER, dead!.id)).toBe(true)
   await until('it is sent', async () => (await states())('sent') === 3)
   expect(triesOf('bad')).toEqual([1, 2, 3, 4, 1])
+  const again = received.findLast(({ key }) => key === dead!.key)
+  expect(again?.signature).toBe(signatureOf('clau', again!.body, Number(/^t=(\d+),/.exec(again!.signature)?.[1])))
 })
 
 it('loses none and stores none twice when it is killed, and when the queue loses everything', async () => {

@@ -4,7 +4,16 @@ import { TRACE_HEADER } from '@km0/contracts'
 import { readPipelineSettings } from '@km0/contracts/pipeline-settings-file'
 import { QUEUES } from '@km0/contracts/queues'
 import { Counter, commonEnvironment, Histogram, loadSettings, openTracer, startProgram } from '@km0/runtime'
-import { openBackfills, openDispatch, openLedgerRuns, openNightRuns, openServing, openStockServing } from '@km0/serving'
+import {
+  openBackfills,
+  openDispatch,
+  openLedgerRuns,
+  openNightRuns,
+  openSecretBox,
+  openServing,
+  openStockServing,
+  secretsEnvironment,
+} from '@km0/serving'
 import { SignIn, signInSettings } from '@km0/signin'
 import { openLog } from '@km0/transport'
 import { openQueue } from '@km0/transport/queue'
@@ -60,6 +69,7 @@ const environment = commonEnvironment.extend({
     .describe('an archive of vector tiles (address, or path of a file) whose roads are drawn into the offline map'),
   KM0_MAP_ATTRIBUTION: z.string().optional().describe('whom the map names for those tiles'),
   ...doorEnvironment,
+  ...secretsEnvironment,
   ...maskingEnvironment,
   ...dispatchEnvironment,
   ...panelLakeEnvironment.shape,
@@ -159,6 +169,7 @@ const signInDoor = signInExtension({
 const dataOut = openDataOutExtensions({
   ...{ storeOptions, state, source, serving, stock, ledgers, programs: settings.KM0_PROGRAMS },
   silenceStepsMs: dispatchLimits(settings).silenceStepsMs,
+  secrets: openSecretBox({ text: settings.KM0_SECRETS_KEY, file: settings.KM0_SECRETS_KEY_FILE }),
   onTrouble: (error, what) => logger.warn({ err: error }, what),
 })
 shutdown.add('store of what leaves', () => dataOut.close())

@@ -76,6 +76,18 @@ export function findJournals(folder = DATA_FOLDER): readonly string[] {
   return ['.', ...folders].map((name) => join(run.folder, name, 'fleet', 'journal.jsonl')).filter((path) => existsSync(path))
 }
 
+/** KM0_SECRETS_KEY_FILE, else that of the platform that `npm start` runs in `folder`. Throws AddressesError. */
+export function findSecretsKeyFile(environment: Environment, folder = DATA_FOLDER): string {
+  if (environment.KM0_SECRETS_KEY)
+    throw new AddressesError('the keys are in KM0_SECRETS_KEY: put them into a file, and set KM0_SECRETS_KEY_FILE')
+  if (environment.KM0_SECRETS_KEY_FILE) return environment.KM0_SECRETS_KEY_FILE
+  const run = theRunning(folder, 'KM0_SECRETS_KEY_FILE')
+  const folders = readdirSync(run.folder, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []))
+  const file = folders.map((name) => join(run.folder, name, 'secrets-key')).find((path) => existsSync(path))
+  if (file === undefined) throw new AddressesError('this platform has no file of keys: set KM0_SECRETS_KEY_FILE')
+  return file
+}
+
 type Run = z.infer<typeof runFile> & { readonly folder: string }
 
 function theRunning(folder: string, variable: string): Run {

@@ -26,6 +26,7 @@ import { savepointCreate } from './savepoint-create.ts'
 import { savepointDelete, savepointList } from './savepoint-list.ts'
 import { savepointRestore } from './savepoint-restore.ts'
 import { savepointStates } from './savepoint-states.ts'
+import { secretsRotate } from './secrets-rotate.ts'
 import { shiftsImport } from './shifts-import.ts'
 import { stockRestart } from './stock-restart.ts'
 import { trace } from './trace.ts'
@@ -80,6 +81,7 @@ const COMMANDS: readonly Command[] = [
   savepointStates,
   savepointDelete,
   stockRestart,
+  secretsRotate,
   userLink,
   userList,
   userInvite,

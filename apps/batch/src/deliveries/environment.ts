@@ -1,3 +1,4 @@
+import { secretsEnvironment } from '@km0/serving'
 import { z } from 'zod'
 
 const positive = (fallback: number) => z.coerce.number().int().positive().default(fallback)
@@ -34,6 +35,7 @@ export const deliveryEnvironment = z.object({
   KM0_REPORT_DIR: z.string().optional(),
   /** Days whose missed reports are caught up. */
   KM0_REPORT_DAYS: z.coerce.number().int().min(1).max(31).default(7),
+  ...secretsEnvironment,
 })
 
 export type DeliverySettings = z.infer<typeof deliveryEnvironment>

@@ -1,7 +1,7 @@
 import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { madridDay, type PlatformEvent } from '@km0/contracts'
-import type { DataOut, DeliveryJob, Serving } from '@km0/serving'
+import { type DataOut, type DeliveryJob, type SecretBox, SecretsKeyError, type Serving, WEBHOOK_SECRET } from '@km0/serving'
 import { z } from 'zod'
 import { dailyReport, nameOfDay } from './daily-report.ts'
 import { eventText, reportText, testText } from './event-text.ts'
@@ -13,6 +13,8 @@ export interface SendOptions {
   readonly webhook: WebhookOptions
   /** null: no mail server is set. */
   readonly mailer: Mailer | null
+  /** Opens what signs a webhook. */
+  readonly secrets: SecretBox
   /** null: no folder is set. */
   readonly reportDir: string | null
   readonly serving: Pick<Serving, 'readDays'>
@@ -32,15 +34,23 @@ interface Report {
 export async function send(job: DeliveryJob, options: SendOptions): Promise<Outcome> {
   const report = job.kind === 'report' ? await readReport(job, options) : null
   switch (job.channel) {
-    case 'webhook':
+    case 'webhook': {
+      let secret: string | null
+      try {
+        secret = job.secret === null ? null : options.secrets.open(job.secret, WEBHOOK_SECRET)
+      } catch (error) {
+        if (error instanceof SecretsKeyError) return { kind: 'later', answer: error.message }
+        throw error
+      }
       return sendWebhook(
         {
-          ...{ url: job.target, secret: job.secret, key: job.key, kind: job.kind, attempt: job.attempts + 1 },
+          ...{ url: job.target, secret, key: job.key, kind: job.kind, attempt: job.attempts + 1 },
           contentType: report === null ? 'application/json' : 'text/csv; charset=utf-8',
           body: report === null ? JSON.stringify(job.body) : report.csv,
         },
         options.webhook,
       )
+    }
     case 'email':
       if (options.mailer === null) return { kind: 'later', answer: 'no mail server is set: KM0_SMTP_URL' }
       return options.mailer.send(mailOf(job, report))

@@ -1,6 +1,15 @@
 import { QUEUES } from '@km0/contracts/queues'
 import { type CommonEnvironment, Counter, Gauge, type Health, type Logger, type Registry } from '@km0/runtime'
-import { type DataOut, openDataOut, openServing, type Serving } from '@km0/serving'
+import {
+  type DataOut,
+  openDataOut,
+  openSecretBox,
+  openServing,
+  type SecretBox,
+  SecretsKeyError,
+  type Serving,
+  sealStored,
+} from '@km0/serving'
 import { JobRefusedError, openQueue, type QueueClient, type QueuedJob, type QueueWorker, startQueueWorker } from '@km0/transport/queue'
 import { z } from 'zod'
 import { nameOfDay } from './daily-report.ts'
@@ -37,6 +46,9 @@ class DeliveryService {
   readonly #program: DeliveriesProgram
   readonly #store: DataOut
   readonly #serving: Serving
+  readonly #secrets: SecretBox
+  /** Why secrets stand in the store as they were; null when they are sealed. Absent until that was tried. */
+  #unsealed: string | null | undefined
   readonly #queue: QueueClient
   readonly #mailer: Mailer | null
   readonly #tries: Counter<'channel' | 'outcome'>
@@ -54,6 +66,7 @@ class DeliveryService {
     const database = { databaseUrl: settings.DATABASE_URL, applicationName: 'km0-batch-deliveries', maxConnections: 3 }
     this.#store = openDataOut(database)
     this.#serving = openServing(database)
+    this.#secrets = openSecretBox({ text: settings.KM0_SECRETS_KEY, file: settings.KM0_SECRETS_KEY_FILE })
     this.#queue = openQueue({ redisUrl: settings.REDIS_URL, queue: QUEUES.deliveries, onError: (error) => this.#later(error) })
     const { KM0_SMTP_URL: url, KM0_SMTP_FROM: from, KM0_DELIVERY_TIMEOUT_MS: timeoutMs } = settings
     this.#mailer = url === undefined ? null : openMailer({ url, from, timeoutMs })
@@ -78,7 +91,10 @@ class DeliveryService {
     channels.set({ channel: 'webhook' }, 1)
     channels.set({ channel: 'email' }, Number(this.#mailer !== null))
     channels.set({ channel: 'folder' }, Number(settings.KM0_REPORT_DIR !== undefined))
-    program.health.register('deliveries', () => (this.#trouble === null ? { status: 'ok' } : { status: 'degraded', detail: this.#trouble }))
+    program.health.register('deliveries', () => {
+      const detail = this.#trouble ?? this.#unsealed ?? null
+      return detail === null ? { status: 'ok' } : { status: 'degraded', detail }
+    })
   }
 
   async start(): Promise<void> {
@@ -115,6 +131,7 @@ class DeliveryService {
     const { settings } = this.#program
     const nowMs = Date.now()
     try {
+      if (this.#unsealed === undefined) await this.#seal()
       await this.#store.handOutEvents({
         ...{ nowMs, maxAgeMs: settings.KM0_DELIVERY_MAX_AGE_MS, depotDistanceM: settings.KM0_DEPOT_DISTANCE_M },
       })
@@ -146,6 +163,20 @@ class DeliveryService {
     }
   }
 
+  /** Once: secrets of before there were keys, and those of a key before. What cannot be sealed is sent as it is, and said. */
+  async #seal(): Promise<void> {
+    const { settings, log } = this.#program
+    try {
+      const count = await sealStored({ databaseUrl: settings.DATABASE_URL, applicationName: 'km0-batch-secrets' }, this.#secrets)
+      if (count > 0) log.info({ count }, 'secrets of webhooks were sealed')
+      this.#unsealed = null
+    } catch (error) {
+      if (!(error instanceof SecretsKeyError)) throw error
+      this.#unsealed = error.message
+      log.warn({ err: error }, 'secrets of webhooks are not sealed')
+    }
+  }
+
   async #openReports(nowMs: number): Promise<void> {
     const schedules = await this.#store.readReportTimes()
     const rows = schedules.flatMap((schedule) =>
@@ -165,6 +196,7 @@ class DeliveryService {
     const outcome = await send(job, {
       webhook: { timeoutMs: settings.KM0_DELIVERY_TIMEOUT_MS, allowPrivate: settings.KM0_WEBHOOK_PRIVATE, nowMs: Date.now },
       mailer: this.#mailer,
+      secrets: this.#secrets,
       reportDir: settings.KM0_REPORT_DIR ?? null,
       serving: this.#serving,
       store: this.#store,

@@ -17,6 +17,7 @@ export interface DeliveryJob {
   readonly attempts: number
   readonly channel: Channel
   readonly target: string
+  /** As it stands in the store. */
   readonly secret: string | null
   readonly locale: SubscriptionView['locale']
   readonly name: string

@@ -6,7 +6,7 @@ import { STANDING } from './owner-scope.ts'
 export interface NewSubscription extends Omit<SubscriptionView, 'id' | 'ownerName' | 'createdAtMs' | 'depots' | 'markets' | 'standing'> {
   readonly scope: Scope
   readonly owner: Actor
-  /** Signs what a webhook gets; null for the others. */
+  /** Signs what a webhook gets, sealed; null for the others. */
   readonly secret: string | null
   readonly nowMs: number
 }

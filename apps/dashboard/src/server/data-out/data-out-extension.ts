@@ -11,7 +11,7 @@ import { type SubscriptionsOptions, subscriptionsRoutes } from './subscriptions-
 export function openDataOutExtensions(
   given: Omit<OperationsOptions, 'lateness'> &
     ExportsOptions &
-    Pick<SubscriptionsOptions, 'silenceStepsMs'> & {
+    Pick<SubscriptionsOptions, 'silenceStepsMs' | 'secrets'> & {
       readonly state: Pick<MaskingState, 'eventFor'>
       readonly storeOptions: (use: string) => PoolOptions
       readonly onTrouble: (error: unknown, what: string) => void

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { EVERYTHING, type PlatformEvent, type Scope } from '@km0/contracts'
 import { closeServer } from '@km0/runtime'
+import { newSecretsKey, openSecretBox, WEBHOOK_SECRET } from '@km0/serving'
 import { afterEach, describe, expect, it, vi } from 'vitest'
 import { geoJsonOf } from '../../features/data-out/table-files.ts'
 import { Refusal } from '../guard.ts'
@@ -279,6 +280,7 @@ describe('the stream of events', () => {
 
 describe('subscriptions', () => {
   const stored: object[] = []
+  const secrets = openSecretBox({ text: newSecretsKey() })
   const store = {
     createSubscription: async (given: object) => {
       stored.push(given)
@@ -290,7 +292,12 @@ describe('subscriptions', () => {
     sendAgain: async (_viewer: unknown, id: number) => id === 1,
     addDeliveries: async (rows: object[]) => void stored.push(...rows),
   } as unknown as SubscriptionsOptions['store']
-  const routes = subscriptionsRoutes({ store, channels: async () => ({ webhook: true, email: false, folder: false }), nowMs: () => NOW })
+  const routes = subscriptionsRoutes({
+    store,
+    secrets,
+    channels: async () => ({ webhook: true, email: false, folder: false }),
+    nowMs: () => NOW,
+  })
   const post = async (body: object, scope?: Scope, path = '/api/subscriptions') => {
     const response = await fetch((await serve(routes, scope)) + path, {
       ...{ method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) },
@@ -304,11 +311,32 @@ describe('subscriptions', () => {
     expect(status).toBe(201)
     const { secret } = JSON.parse(text)
     expect(secret).toMatch(/^[\w-]{32}$/)
-    expect(stored.at(-1)).toMatchObject({ scope: GIRONA, secret, leastStepMs: 180_000, owner: { name: 'Marta' }, nowMs: NOW })
+    const kept = stored.at(-1) as { readonly secret: string }
+    expect(kept.secret).not.toContain(secret)
+    expect(secrets.open(kept.secret, WEBHOOK_SECRET)).toBe(secret)
+    expect(stored.at(-1)).toMatchObject({ scope: GIRONA, leastStepMs: 180_000, owner: { name: 'Marta' }, nowMs: NOW })
     expect((await post({ ...hook, depots: ['girona'] }, GIRONA)).status).toBe(201)
     expect((await post({ ...hook, depots: ['vic'] }, GIRONA)).status).toBe(403)
     expect((await post({ ...hook, depots: ['vic'] })).status).toBe(201)
     expect(stored.at(-1)).toMatchObject({ scope: { kind: 'limited', depots: ['vic'], markets: [] } })
+  })
+
+  it('is refused where no key would seal its secret; what has none is not', async () => {
+    const without = subscriptionsRoutes({
+      store,
+      secrets: openSecretBox({}),
+      channels: async () => ({ webhook: true, email: true, folder: false }),
+    })
+    const ask = async (body: object) => {
+      const response = await fetch(`${await serve(without, GIRONA)}/api/subscriptions`, {
+        ...{ method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body) },
+      })
+      return { status: response.status, text: await response.text() }
+    }
+    const refused = await ask(hook)
+    expect(refused.status).toBe(503)
+    expect(refused.text).toContain('cannot be kept')
+    expect((await ask({ ...hook, channel: 'email', target: 'marta@example.com' })).status).toBe(201)
   })
 
   it.each([

@@ -1,7 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
 import { CHANNELS, type Channel, type DataOutView, EVENT_KINDS, type Scope, SILENCE_STEPS_MS, type SilenceSteps } from '@km0/contracts'
-import type { DataOut, Viewer } from '@km0/serving'
+import { type DataOut, openSecretBox, type SecretBox, SecretsKeyError, type Viewer, WEBHOOK_SECRET } from '@km0/serving'
 import { z } from 'zod'
 import { Refusal, readBody } from '../guard.ts'
 import { type Handler, json, type Routes, sessionOf } from '../rest.ts'
@@ -54,6 +54,8 @@ export interface SubscriptionsOptions {
     DataOut,
     'createSubscription' | 'listSubscriptions' | 'removeSubscription' | 'listDeliveries' | 'sendAgain' | 'addDeliveries'
   >
+  /** Seals what signs webhooks. By default there is no key, and nobody can ask for one. */
+  readonly secrets?: SecretBox
   /** What the installation can send with, as its batch program is set up. */
   readonly channels: () => Promise<Readonly<Record<Channel, boolean>>>
   /** After how long a silence is told of. */
@@ -64,6 +66,7 @@ export interface SubscriptionsOptions {
 /** Who gets events and reports, and what became of each delivery. Who sees everything sees all subscriptions, others their own. */
 export function subscriptionsRoutes({
   store,
+  secrets = openSecretBox({}),
   channels,
   silenceStepsMs = SILENCE_STEPS_MS,
   nowMs = Date.now,
@@ -88,7 +91,7 @@ export function subscriptionsRoutes({
       ...body,
       scope: narrowed(viewer.scope, depots, markets),
       owner: ownerOf(request),
-      secret,
+      secret: secret === null ? null : sealed(secrets, secret),
       nowMs: nowMs(),
     })
     // Told this once: what signs a message is shown to nobody later.
@@ -144,4 +147,14 @@ function narrowed(scope: Scope, depots: readonly string[] | null, markets: reado
     if (beyond.length > 0) throw new Refusal(403, `${beyond.join(', ')} is not yours to see`, 'Ask for depots and markets that you see.')
   }
   return { kind: 'limited', depots: depots ?? [], markets: markets ?? [] }
+}
+
+/** As it may stand in the store. Throws a Refusal where no key is set: none stands there as it is. */
+function sealed(secrets: SecretBox, secret: string): string {
+  try {
+    return secrets.seal(secret, WEBHOOK_SECRET)
+  } catch (error) {
+    if (!(error instanceof SecretsKeyError)) throw error
+    throw new Refusal(503, 'the secret of a webhook cannot be kept', error.message)
+  }
 }
