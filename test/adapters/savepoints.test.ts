@@ -5,10 +5,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { expectedRows, lastOf, part, SavepointRig } from './savepoint-rig.ts'
 
 // A new topic, and checkpoints in an object store: test/proofs/savepoints-s3.test.ts.
-let services: TestServices<{ kafka: true }>
+let services: TestServices<{ kafka: true; postgres: true }>
 let rig: SavepointRig
 beforeAll(async () => {
-  services = await startServices({ kafka: true })
+  services = await startServices({ kafka: true, postgres: true })
   rig = await SavepointRig.open(services.kafka.brokers, { ...services.environment, KM0_CHECKPOINTS: join(services.dataDir, 'checkpoints') })
 })
 afterAll(async () => {
@@ -37,6 +37,15 @@ describe('savepoints of a job on a real log', () => {
       detail: expect.stringMatching(/only this machine sees/),
     })
     await rig.stopJob()
+
+    // Before an upgrade the states are kept, and only then is the schema brought forward; where they cannot be, it is not.
+    const upgraded = await rig.km0('upgrade', { DATABASE_URL: services.postgres.url })
+    expect(upgraded.out, upgraded.said).toMatch(
+      /^savepoint upgrade-\d{8}t\d{6}z of positions: epoch 2, .*\nstock-windows: no states .*\nmigrations 1, 2, .* are applied\n$/,
+    )
+    expect((await rig.savepoint('list')).out).toContain('upgrade-')
+    const elsewhere = await rig.km0('upgrade', { DATABASE_URL: services.postgres.url, KM0_SETTINGS_FILE: '', KAFKA_BROKERS: '127.0.0.1:1' })
+    expect(elsewhere.code).toBe(1)
     expect(await rig.panelRows()).toEqual({ rows: expectedRows([...part(0), ...part(1)]), epochs: [1, 2] })
   }, 240_000)
 

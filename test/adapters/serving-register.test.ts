@@ -1,9 +1,11 @@
 import { EVERYTHING, type Scope } from '@km0/contracts'
-import { openServing, RegisterImportError, type Serving } from '@km0/serving'
+import { openBackfills, openServing, RegisterImportError, type Serving } from '@km0/serving'
+import { MIGRATIONS } from '@km0/serving/migrations'
 import { type Client, Pool } from '@km0/serving/pool'
 import { withinScope } from '@km0/serving/scope'
 import { startServices, type TestServices } from '@km0/testkit/services'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { answersOf, recordedStore, refusedOf } from './recorded-store.ts'
 import { distance, EMPTY_ALL, MINUTE, NOW, PANEL, PanelWriter, session, signal } from './serving-rows.ts'
 
 let services: TestServices<{ postgres: true }>
@@ -24,6 +26,36 @@ beforeEach(async () => {
   await serving.migrate()
   await pool.query(EMPTY_ALL)
   panel = new PanelWriter(serving)
+})
+
+describe('a store that an older version recorded', () => {
+  it('is brought forward, serves what it served, and lets that version go on beside', async () => {
+    const { sql, queries } = recordedStore('77502b6')
+    await pool.query('drop schema km0 cascade')
+    await pool.query(sql)
+    const before = await answersOf(pool, queries)
+    expect(Object.values(before).filter((rows) => rows.length > 0).length).toBeGreaterThan(20)
+    expect(await serving.migrate()).toEqual(MIGRATIONS.flatMap(({ number }) => (number > 5 ? [number] : [])))
+    expect(await answersOf(pool, queries)).toEqual(before)
+    expect(await refusedOf(pool, queries)).toEqual([])
+    // What this version makes of it: a published hour of one van, live rows of the rest.
+    const { cells, vans, late } = await serving.readDays(EVERYTHING, [{ startMs: NOW - 720 * MINUTE, endMs: NOW + 720 * MINUTE }])
+    expect(vans.map(({ van, name }) => [van, name])).toEqual(['a', 'b'].map((one) => [`furgoneta-${one}`, `Furgoneta ${one}`]))
+    expect(cells.map(({ van, versions, isLive }) => [van, versions, isLive])).toEqual([
+      ['furgoneta-a', [1], true],
+      ['furgoneta-b', [], true],
+    ])
+    expect(late.map(({ van, tard, parcial }) => [van, tard, parcial])).toEqual([
+      ['furgoneta-a', 1, 0],
+      ['furgoneta-b', 0, 1],
+    ])
+    expect(Object.keys(await panel.stored())).toHaveLength(240 + 2 + 2)
+    const backfills = openBackfills({ databaseUrl: services.postgres.url, applicationName: 'test' })
+    const by = { actor: { id: 'a', name: 'a', roles: [] }, reason: 'test', atMs: NOW }
+    expect((await backfills.rollBack(1, by)).hours).toBe(3)
+    expect((await backfills.publish(2, by)).hours).toBe(3)
+    await backfills.close()
+  })
 })
 
 describe('register and scope', () => {

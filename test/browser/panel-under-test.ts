@@ -3,10 +3,10 @@ import type { RecentPointsView } from '@km0/contracts'
 import { Registry } from '@km0/runtime'
 import { mapRoutes } from '../../apps/dashboard/src/server/map/map-rest.ts'
 import { ownTilesRoutes } from '../../apps/dashboard/src/server/map/own-tiles.ts'
+import { MaskingState } from '../../apps/dashboard/src/server/masking/masking-state.ts'
 import { openPages } from '../../apps/dashboard/src/server/pages.ts'
 import { type PanelExtension, type PanelServer, type PanelSignIn, startPanelServer } from '../../apps/dashboard/src/server/panel-server.ts'
 import type { PanelSource } from '../../apps/dashboard/src/server/panel-source.ts'
-import { PanelState } from '../../apps/dashboard/src/server/panel-state.ts'
 import { readPlaces } from '../../apps/dashboard/src/server/places.ts'
 import { json, type Routes } from '../../apps/dashboard/src/server/rest.ts'
 import { keptSession } from '../../apps/dashboard/src/server/sign-in/session.ts'
@@ -39,9 +39,9 @@ export async function startPanelUnderTest(
     /** File of a customer's tiles. */
     tiles?: string
   } = {},
-): Promise<PanelServer & { readonly state: PanelState }> {
+): Promise<PanelServer & { readonly state: MaskingState }> {
   const placeOf = readPlaces(join(DASHBOARD, '.generated/municipalities.geo.json'))
-  const state = new PanelState({ clock: given.clock ?? 'machine', placeOf })
+  const state = new MaskingState({ clock: given.clock ?? 'machine', placeOf })
   const nowMs = () => state.nowMs((given.nowMs ?? Date.now)())
   const nothing = async (van: string): Promise<RecentPointsView> => ({ van, nowMs: nowMs(), fromMs: nowMs(), points: [], truncated: false })
   const session: Routes = new Map([

@@ -30,6 +30,7 @@ import { secretsRotate } from './secrets-rotate.ts'
 import { shiftsImport } from './shifts-import.ts'
 import { stockRestart } from './stock-restart.ts'
 import { trace } from './trace.ts'
+import { upgrade } from './upgrade.ts'
 import { userDepots, userList, userRestore, userRevoke, userRole, userToken } from './user.ts'
 import { userInvite, userLink } from './user-link.ts'
 import { vanAdd, vanList, vanRemove, vanRotate } from './van.ts'
@@ -74,6 +75,7 @@ const COMMANDS: readonly Command[] = [
   backup,
   restore,
   retention,
+  upgrade,
   erase,
   savepointCreate,
   savepointList,

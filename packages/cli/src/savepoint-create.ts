@@ -44,25 +44,30 @@ export const savepointCreate: Command = {
     const pipeline = savepointPipeline(values.pipeline)
     const objects = openCheckpointPlace(values.checkpoints)
     const log = openLog({ brokers: findBrokers(process.env), clientId: 'km0-cli' })
-    const savepoint = await create(name, pipeline, objects, log, waitMs)
-    process.stdout.write(describe(savepoint))
+    const savepoint = await makeSavepoint({ name, pipeline, objects, log, waitMs })
+    process.stdout.write(describeSavepoint(savepoint))
     return 0
   },
 }
 
-function describe({ name, pipeline, epoch, partitions }: Savepoint): string {
+/** In one line. */
+export function describeSavepoint({ name, pipeline, epoch, partitions }: Savepoint): string {
   const bytes = partitions.reduce((sum, { state }) => sum + (state?.bytes ?? 0), 0)
   const offsets = partitions.map(({ partition, offset }) => `${partition}:${offset}`).join(' ')
   return `savepoint ${name} of ${pipeline}: epoch ${epoch}, ${partitions.length} partitions, ${bytes} bytes, offsets ${offsets}\n`
 }
 
-async function create(
-  name: string,
-  pipeline: SavepointPipeline,
-  objects: ObjectStore,
-  log: Log,
-  waitMs: number | null,
-): Promise<Savepoint> {
+export interface SavepointMaking {
+  readonly name: string
+  readonly pipeline: SavepointPipeline
+  readonly objects: ObjectStore
+  readonly log: Log
+  /** For so long it waits until the checkpoints hold all that is in the log; null: it takes those that there are. */
+  readonly waitMs: number | null
+}
+
+/** Throws CommandError where a state cannot be kept; the message says what to do. */
+export async function makeSavepoint({ name, pipeline, objects, log, waitMs }: SavepointMaking): Promise<Savepoint> {
   const known = await readEpoch(objects)
   if (known === null) throw new CommandError(`there are no checkpoints in ${objects.place}`)
   const clusterId = await log.clusterId()

@@ -21,7 +21,7 @@ export function readDays(pool: Pool, scope: Scope, days: readonly Period[]): Pro
     const cells = await client.query<DayCell>(
       `select t.van, d.start_ms as "dayMs", sum(t.distance_mm)::bigint as "distanceMm", sum(t.positions)::bigint as positions,
          sum(t.jumps)::bigint as jumps, sum(t.jumps_mm)::bigint as "jumpsMm", sum(t.gaps)::bigint as gaps, sum(t.gaps_mm)::bigint as "gapsMm",
-         coalesce(array_agg(distinct t.version order by t.version) filter (where t.version is not null), '{}') as versions,
+         coalesce(array_agg(distinct t.version order by t.version) filter (where t.version is not null), '{}')::float8[] as versions,
          bool_or(t.version is null) as "isLive"
        from ${DAYS} join km0.served_travel t on t.hour_ms >= d.start_ms and t.hour_ms < d.end_ms
        left join km0.van v on v.van = t.van where ${clause.sql} group by t.van, d.start_ms order by t.van, d.start_ms`,
