@@ -8,12 +8,16 @@ const ORACLE = 'test/oracle'
 /** A recorded day; beside the repository, and left out where it is not. */
 export const DAY_FILE = '../shared/real/capmetro-140vans-2017-03-16.jsonl'
 const DAY_MS = 86_400_000
-/** Partitions of the chain of random logs, and of the recorded day. */
-const CHAIN = 6
+/** Partitions of each chain of random logs, and of the recorded day. */
+const CHAIN = 3
+const LOGS_IN_A_CHAIN = 50
 const DAY_PARTITIONS = 4
 export const STOCK_SOURCES = 3
 /** Where generated logs begin: times keep their 13 digits when they are moved. */
 const GENERATED_MS = 1_789_380_000_000
+const FAR_MS = 700 * DAY_MS
+/** Our topics keep records for 8 days, counted from their timestamps. */
+const KEPT_MS = 7 * DAY_MS
 /** Between two logs of a chain: more than any of their records is late. */
 const APART_MS = 1_800_000
 
@@ -109,8 +113,9 @@ function chained(logs: readonly Line[][], partitions: number, endMs: number): Li
       moved.push({ partition, timestamp: timestamp + shiftMs, value: value === null ? null : shiftText(value, shiftMs) })
     }
   }
+  if (nextMs - GENERATED_MS > KEPT_MS) throw new Error('a chain of random logs is longer than the broker keeps records: fewer logs')
   // The broker refuses what is in the future.
-  const backMs = Math.floor((endMs - nextMs - DAY_MS) / 300_000) * 300_000
+  const backMs = Math.floor((endMs - nextMs - 3 * 3_600_000) / 300_000) * 300_000
   const all = moved.map((line) => ({
     ...line,
     timestamp: line.timestamp + backMs,
@@ -121,9 +126,9 @@ function chained(logs: readonly Line[][], partitions: number, endMs: number): Li
   return all
 }
 
-/** Every time in ms in a text, moved. */
+/** Every time in ms in a text, moved; those far from the logs' own are borders of what is valid, and stay. */
 function shiftText(text: string, ms: number): string {
-  return text.replace(/\d{13}/g, (digits) => String(Number(digits) + ms))
+  return text.replace(/\d{13}/g, (digits) => (Math.abs(Number(digits) - GENERATED_MS) > FAR_MS ? digits : String(Number(digits) + ms)))
 }
 
 /** What our own core makes of lines, partition by partition. */
@@ -143,12 +148,17 @@ function replay(job: 'positions' | 'stock', lines: readonly Line[]): Row[] {
   return rows
 }
 
-function recordedDay(): Line[] {
+function recordedDay(endMs: number): Line[] {
   const lines: Line[] = []
   let lastMs = 0
+  let laterMs = Number.NaN
   for (const text of readFileSync(DAY_FILE, 'utf8').split('\n')) {
     if (text === '') continue
-    const { van, lat, lon, event_ms } = JSON.parse(text) as { van: string; lat: number; lon: number; event_ms: number }
+    const fix = JSON.parse(text) as { van: string; lat: number; lon: number; event_ms: number }
+    const { van, lat, lon } = fix
+    // The newest day that is over by now.
+    if (Number.isNaN(laterMs)) laterMs = Math.floor((endMs - fix.event_ms) / DAY_MS - 2) * DAY_MS
+    const event_ms = fix.event_ms + laterMs
     const value = JSON.stringify({ repartidor: van, lat, lon, data_ms: event_ms })
     const partition = [...van].reduce((sum, letter) => sum + letter.charCodeAt(0), 0) % DAY_PARTITIONS
     lines.push({ partition, timestamp: event_ms + 1_000, value })
@@ -160,8 +170,12 @@ function recordedDay(): Line[] {
 }
 
 /** A case of check.py in partitions of its own from `first` on; its options as a settings record before everything else. */
-function listedCase({ name, words, log, want }: Listed, first: number): { lines: Line[]; one: Case } {
-  const lines = parse(log).map((line) => ({ ...line, partition: line.partition + first }))
+function listedCase({ name, words, log, want }: Listed, first: number, laterMs: number): { lines: Line[]; one: Case } {
+  const lines = parse(log).map(({ partition, timestamp, value }) => ({
+    partition: partition + first,
+    timestamp: timestamp + laterMs,
+    value: value === null ? null : shiftText(value, laterMs),
+  }))
   const partitions = [...new Set(lines.map(({ partition }) => partition))]
   const option = (word: string) => (words.includes(word) ? Number(words[words.indexOf(word) + 1]) : undefined)
   const [delayMs, latenessMs] = [option('--delay'), option('--allowed-lateness')]
@@ -175,8 +189,8 @@ function listedCase({ name, words, log, want }: Listed, first: number): { lines:
     : []
   const rows = want.map(({ topic, key, value, at }) => ({
     output: topic,
-    key,
-    value: JSON.stringify(value),
+    key: key === null ? null : shiftText(key, laterMs),
+    value: shiftText(JSON.stringify(value), laterMs),
     partition: at.partition + first,
     offset: at.offset + (isGiven ? 1 : 0),
   }))
@@ -198,8 +212,10 @@ export function planOf({ logs, seeds, day, nowMs }: PlanOptions): Plan {
   const lines: Line[] = []
   const cases: Case[] = []
   let next = 0
+  // Cases of check.py begin where generated logs do, one a week before, and last for two hours.
+  const laterMs = Math.floor((nowMs - GENERATED_MS - 4 * 3_600_000) / 300_000) * 300_000
   for (const one of listed.filter(({ words }) => words[1] === 'live')) {
-    const made = listedCase(one, next)
+    const made = listedCase(one, next, laterMs)
     lines.push(...made.lines)
     cases.push(made.one)
     next = Math.max(next, ...made.one.partitions.map((partition) => partition + 1))
@@ -211,9 +227,12 @@ export function planOf({ logs, seeds, day, nowMs }: PlanOptions): Plan {
     next += partitions
   }
   const ofStock = Math.floor(logs / 3)
-  const ofPositions = logs - ofStock
-  place(`${ofPositions} random logs`, chained(randomLogs('positions', ofPositions, CHAIN), CHAIN, nowMs), CHAIN)
-  if (day && existsSync(DAY_FILE)) place('a recorded day of 140 vehicles', recordedDay(), DAY_PARTITIONS)
+  const random = randomLogs('positions', logs - ofStock, CHAIN)
+  for (let at = 0; at < random.length; at += LOGS_IN_A_CHAIN) {
+    const some = random.slice(at, at + LOGS_IN_A_CHAIN)
+    place(`random logs ${at + 1} to ${at + some.length}`, chained(some, CHAIN, nowMs), CHAIN)
+  }
+  if (day && existsSync(DAY_FILE)) place('a recorded day of 140 vehicles', recordedDay(nowMs), DAY_PARTITIONS)
   else console.log(`skipped: the recorded day${day ? ', which is not on this machine' : ''}`)
   const stock = chained(randomLogs('stock', ofStock, STOCK_SOURCES), STOCK_SOURCES, nowMs)
   return {

@@ -70,6 +70,8 @@ public final class Main {
     properties.put(StreamsConfig.producerPrefix("max.request.size"), 2_000_000);
     // The shuffle's topic is read once more after a start, so what was committed stays, as long as our own topics keep theirs.
     properties.put(StreamsConfig.REPARTITION_PURGE_INTERVAL_MS_CONFIG, Long.MAX_VALUE);
+    // Of the time at which a record was shuffled: a replay shuffles old ones.
+    properties.put(StreamsConfig.topicPrefix("message.timestamp.type"), "LogAppendTime");
     properties.put(StreamsConfig.topicPrefix("retention.ms"), Long.toString(Duration.ofDays(8).toMillis()));
     return properties;
   }
