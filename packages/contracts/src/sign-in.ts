@@ -22,6 +22,8 @@ export interface SessionView {
     readonly expiresAtMs: number | null
     /** Came by a one-time link, and so may choose a password without telling the old one. */
     readonly mayChoosePassword: boolean
+    /** Files that leave the panel name no van: a page makes none of what it shows. */
+    readonly filesMasked?: true
   } | null
 }
 

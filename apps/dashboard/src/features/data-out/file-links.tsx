@@ -1,6 +1,8 @@
 'use client'
 
+import { useSession } from '../sign-in/use-session.ts'
 import styles from './file-links.module.css'
+import { offeredLinks } from './offered-links.ts'
 import type { PageFile } from './table-files.ts'
 
 /** A file of what is on the page: a path of the server, or made here, at the moment when somebody asks for it. */
@@ -11,9 +13,11 @@ export interface FileLink {
 
 /** Files of one thing, told by its name: "Windows: CSV". */
 export function FileLinks({ what, links }: { readonly what: string; readonly links: readonly FileLink[] }) {
+  const offered = offeredLinks(links, useSession())
+  if (offered.length === 0) return null
   return (
     <span className={styles.files}>
-      {links.map(({ format, from }) =>
+      {offered.map(({ format, from }) =>
         typeof from === 'string' ? (
           <a key={format} href={from} download aria-label={`${what}: ${format}`}>
             {format}

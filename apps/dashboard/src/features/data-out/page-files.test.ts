@@ -6,12 +6,21 @@ import { momentTable } from '../replay/prepare-files.ts'
 import type { ReplayMoment } from '../replay/prepare-replay.ts'
 import { windowsTable } from '../van-page/prepare-files.ts'
 import type { WindowSeries } from '../van-page/prepare-windows.ts'
+import { offeredLinks } from './offered-links.ts'
 import { csvFile, fileName, fileStamp, geoJsonFile } from './table-files.ts'
 
 /** Files that a page makes of what it shows. */
 
 const MINUTE = 60_000
 const NOW = Date.UTC(2026, 10, 30, 11)
+
+test('where files name no van a page offers those alone that the server makes', () => {
+  const links = [{ from: '/api/fleet.csv' }, { from: () => csvFile('x', { columns: [], rows: [] }) }]
+  const session = { filesMasked: true } as const
+  expect(offeredLinks(links, session as never)).toEqual([links[0]])
+  expect(offeredLinks(links, {} as never)).toEqual(links)
+  expect(offeredLinks(links, null)).toEqual(links)
+})
 
 test('windows of a day: closed, open and missing are told apart, each with its end', () => {
   const window = {

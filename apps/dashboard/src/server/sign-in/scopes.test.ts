@@ -16,6 +16,7 @@ import type { PanelSource } from '../panel-source.ts'
 import { stockExtension } from '../stock/stock-extension.ts'
 import { ACCESS } from './access.ts'
 import { sessionFor, type TestSignIn, testSignIn } from './sessions.testbench.ts'
+import { sessionView } from './sign-in-rest.ts'
 import { SIGNED_OUT_EVENT } from './socket-guard.ts'
 
 const NOW = 1_789_380_000_000
@@ -256,6 +257,9 @@ describe('somebody who sees pseudonyms', () => {
       const text = await (await fetch(`${url}/api/${file}`, { headers: as('analyst') })).text()
       expect(text).not.toContain('furgoneta')
     }
+    const view = sessionView({ ...sessionFor('analyst', 'analyst'), exportScope: MASKED }, NOW).session
+    expect(view).toMatchObject({ filesMasked: true, scope: EVERYTHING })
+    expect(view).not.toHaveProperty('exportScope')
     expect((await fetch(`${url}/api/register.csv?kind=vans`, { headers: as('analyst') })).status).toBe(403)
   })
 })

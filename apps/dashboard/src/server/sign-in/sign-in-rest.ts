@@ -180,6 +180,6 @@ async function enteredView({ signIn, nowMs }: SignInRestOptions, { user, via, co
 
 export function sessionView(session: Session | null, nowMs: number): SessionView {
   if (session === null) return { nowMs, session: null }
-  const { id: _, ...view } = session
-  return { nowMs, session: view }
+  const { id: _, exportScope, ...view } = session
+  return { nowMs, session: { ...view, ...(exportScope?.masked === true ? { filesMasked: true } : {}) } }
 }
