@@ -1,22 +1,19 @@
 /** A line on which this takes longer is left to its own tries. */
 const GETS_THROUGH_WITHIN_MS = 900
+/** Nothing that a session or the store is asked for. */
+const SMALL = '/icon.svg'
 
 /**
- * Whether a connection that is begun now gets through to this page's server. A socket of its own each time: a request may be sent over a connection that is
- * dead without saying so, or wait for one. Never rejects; false in a page that nobody sees, which has time.
+ * Whether a request that is sent now gets through to this page's server, whatever it answers. Not a socket: a browser opens one at a time to a server,
+ * and the one that hangs would stand before it. Never rejects; false in a page that nobody sees, which has time.
  */
-export function getsThrough(): Promise<boolean> {
-  if (document.visibilityState === 'hidden') return Promise.resolve(false)
-  const { protocol, host } = window.location
-  const socket = new WebSocket(`${protocol === 'https:' ? 'wss' : 'ws'}://${host}/socket.io/?EIO=4&transport=websocket`)
-  return new Promise((resolve) => {
-    const end = (isThrough: boolean) => {
-      clearTimeout(timer)
-      resolve(isThrough)
-      socket.close()
-    }
-    const timer = setTimeout(() => end(false), GETS_THROUGH_WITHIN_MS)
-    socket.onopen = () => end(true)
-    socket.onerror = () => end(false)
-  })
+export async function getsThrough(): Promise<boolean> {
+  if (document.visibilityState === 'hidden') return false
+  try {
+    // Given up, its connection is closed: the next one does not wait on a dead one again.
+    await fetch(SMALL, { method: 'HEAD', cache: 'no-store', redirect: 'manual', signal: AbortSignal.timeout(GETS_THROUGH_WITHIN_MS) })
+    return true
+  } catch {
+    return false
+  }
 }

@@ -6,6 +6,7 @@ import {
   FAILED_AFTER_MS,
   followLine,
   HANGS_AFTER_MS,
+  LINE_OPTIONS,
   type LineSocket,
   QUIET_AFTER_MS,
   SEEK_EVERY_MS,
@@ -162,7 +163,7 @@ describe('a line', () => {
     await vi.advanceTimersByTimeAsync(SEEK_EVERY_MS)
     expect(socket.asked).toEqual(['disconnect', 'connect'])
     // The new try is given its time.
-    await vi.advanceTimersByTimeAsync(HANGS_AFTER_MS - 1)
+    await vi.advanceTimersByTimeAsync(LINE_OPTIONS.timeout - 1)
     expect(socket.asked).toEqual(['disconnect', 'connect'])
     const asked = probes
     socket.emit('connect')

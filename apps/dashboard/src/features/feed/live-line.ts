@@ -75,6 +75,7 @@ export function followLine<Model>(options: LineOptions<Model>): () => void {
   let again: ReturnType<typeof setTimeout> | undefined
   let seeking: ReturnType<typeof setInterval> | undefined
   let triedMs = nowMs()
+  let hangsAfterMs = HANGS_AFTER_MS
   const change = (connection: Connection) => options.onChange(model, connection)
   const heard = () => {
     heardMs = nowMs()
@@ -89,10 +90,13 @@ export function followLine<Model>(options: LineOptions<Model>): () => void {
   }
   const seek = async () => {
     const beganMs = nowMs()
-    if (socket.active === false || beganMs - triedMs < HANGS_AFTER_MS) return
+    if (socket.active === false || beganMs - triedMs < hangsAfterMs) return
     const isThrough = await (options.getsThrough ?? getsThrough)()
     // Nothing is sought any more, or a newer try is under way.
-    if (isThrough && seeking !== undefined && triedMs <= beganMs) renew()
+    if (!isThrough || seeking === undefined || triedMs > beganMs) return
+    renew()
+    // Begun over a line that works, it may take its time.
+    hangsAfterMs = LINE_OPTIONS.timeout
   }
   const stopSeeking = () => {
     clearInterval(seeking)
@@ -115,11 +119,13 @@ export function followLine<Model>(options: LineOptions<Model>): () => void {
 
   socket.on('connect', () => {
     connected = true
+    hangsAfterMs = HANGS_AFTER_MS
     stopSeeking()
     heard()
   })
   socket.on('connect_error', () => {
     triedMs = nowMs()
+    hangsAfterMs = HANGS_AFTER_MS
   })
   socket.on('snapshot', (wire) => {
     heard()
