@@ -115,7 +115,13 @@ export interface Answers {
   'GET /api/distances.geojson': PointsGeoJson
   'GET /api/track.geojson': TrackGeoJson
   'GET /api/events': PlatformEvent
-  'GET /api/openapi.json': { readonly openapi: string; readonly paths: Readonly<Record<string, object>> }
+  'GET /api/openapi.json': {
+    readonly openapi: string
+    readonly info: object
+    readonly servers: readonly object[]
+    readonly components: object
+    readonly paths: Readonly<Record<string, object>>
+  }
   'GET /api/subscriptions': DataOutView
   /** `secret`: of a webhook, told this once. */
   'POST /api/subscriptions': { readonly subscription: SubscriptionView; readonly secret: string | null }

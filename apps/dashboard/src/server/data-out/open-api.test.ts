@@ -21,6 +21,7 @@ describe('the description of the interface', () => {
     expect(errors ?? []).toEqual([])
     expect(valid).toBe(true)
     expect(validator.version).toBe('3.1')
+    expect(answerProblem('GET /api/openapi.json', openApi())).toBeNull()
   })
 
   it('has the type of each answer in JSON, and of no other', () => {
