@@ -169,6 +169,9 @@ describe('users and keys', () => {
   it('a key comes in until it is revoked, and is nowhere in clear', async () => {
     const { key, secret } = await signIn.makeKey({ kind: 'wall', name: 'Sala', scope: SALT, createdBy: 'Marta' })
     expect(await signIn.findKey(secret)).toMatchObject({ id: key.id, kind: 'wall', scope: SALT })
+    expect((await signIn.findKey(secret))?.masked).toBe(false)
+    const other = await signIn.makeKey({ kind: 'token', name: 'Fulls', scope: SALT, masked: true, createdBy: 'Marta' })
+    expect((await signIn.findKey(other.secret))?.masked).toBe(true)
     expect(await signIn.findKey(`${secret}x`)).toBeNull()
     expect(JSON.stringify(await pool.query('select * from km0.access_key'))).not.toContain(secret)
     expect(await signIn.store.revokeKey(key.id, Date.now())).toBe(true)

@@ -32,7 +32,7 @@ export const userList: Command = {
       key.kind,
       key.name,
       `${key.hint}…`,
-      scopeText(key.scope),
+      `${scopeText(key.scope)}${key.masked ? ', masked' : ''}`,
       when(key.lastUsedAtMs),
       key.revokedAtMs === null ? 'yes' : `none since ${when(key.revokedAtMs)}`,
     ])

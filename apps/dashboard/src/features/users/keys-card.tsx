@@ -52,7 +52,7 @@ export function KeysCard({
               <span>{key.hint}…</span>
             </div>
             <div className={styles.what}>
-              <span>{seen(key)}</span>
+              <span>{key.masked ? t('seenMasked', { what: seen(key) }) : seen(key)}</span>
               <small>{t('made', { name: key.createdBy, date: date(key.createdAtMs) })}</small>
             </div>
             <div className={styles.when}>
@@ -74,7 +74,12 @@ export function KeysCard({
         title={t(isWall ? 'newWall' : 'newToken')}
         action={t(isWall ? 'newWall' : 'newToken')}
         path="/api/keys"
-        body={(given) => ({ kind, name: String(given.get('name') ?? '').trim(), scope: scopeFrom(given) })}
+        body={(given) => ({
+          kind,
+          name: String(given.get('name') ?? '').trim(),
+          scope: scopeFrom(given),
+          masked: given.get('masked') === 'on',
+        })}
         onDone={({ key, secret: text }) => {
           onChanged()
           setSecret({
@@ -90,6 +95,10 @@ export function KeysCard({
           <input id={`${kind}-name`} name="name" required maxLength={60} autoComplete="off" />
         </label>
         <ScopeFields view={view} scope={{ kind: 'all' }} />
+        <label className={styles.check} htmlFor={`${kind}-masked`}>
+          <input id={`${kind}-masked`} name="masked" type="checkbox" />
+          <span>{t('masked')}</span>
+        </label>
       </FormDialog>
       <FormDialog
         open={revoking !== null}

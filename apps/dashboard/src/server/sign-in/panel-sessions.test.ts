@@ -48,6 +48,17 @@ describe('whose a request is', () => {
     expect(await idOf({ cookie: 'km0_wall=wall; km0.session_token=old' })).toBe('wall:7')
   })
 
+  test('sees pseudonyms where the rules or the key say so', async () => {
+    inForce.set('token', { ...key('token'), masked: true })
+    const find = async () => null
+    const findKey = async (shown: string) => inForce.get(shown) ?? null
+    const masking = { masked: ['wall'], gridM: 1_000, offShiftGridM: 0 } as const
+    const ruled = new PanelSessions({ signIn: { find, findKey } as never, nowMs: () => nowMs, masking })
+    expect((await ruled.find({ cookie: 'km0_wall=wall' }))?.scope).toEqual({ kind: 'all', masked: true })
+    expect((await ruled.find({ authorization: 'Bearer token' }))?.scope).toEqual({ kind: 'all', masked: true })
+    expect((await sessions.find({ cookie: 'km0_wall=wall' }))?.scope).toEqual({ kind: 'all' })
+  })
+
   test('nobody’s costs the store nothing', async () => {
     await idOf({})
     await idOf({ cookie: 'km0_theme=dark' })
