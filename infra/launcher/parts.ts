@@ -171,13 +171,12 @@ type Row = (
 
 const STREAM = 'apps/stream/dist/main.js'
 
-/** What computes results: under the same name whatever hosts it, since the panel asks it how it is. Flink does not have stock. */
+/** What computes results: under the same name whatever hosts it, since the panel asks it how it is. */
 function windowing({ engine, dataDir }: PartsOptions, row: Row): Part[] {
   const own = (role: string) => row(`stream-${role}`, STREAM, ['--role', role], { stopStage: 3 })
-  const stock = engine === 'kafka-streams' ? [] : [own('stock-shuffle'), own('stock-windows')]
-  if (engine === 'node') return [own('positions'), ...stock]
+  if (engine === 'node') return [own('positions'), own('stock-shuffle'), own('stock-windows')]
   const words = ['run', engine, '--folder', join(dataDir, `engine-${engine}`)]
-  return [row('stream-positions', 'infra/dist/engine.js', words, { stopStage: 3 }), ...stock]
+  return [row('stream-positions', 'infra/dist/engine.js', words, { stopStage: 3 })]
 }
 
 /** Where the panel leaves the link of the first administrator, until they have come in. */

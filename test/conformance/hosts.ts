@@ -164,9 +164,11 @@ const moved: Host = {
 }
 
 let flinkJar = ''
+const FLINK_CLASSES = ['cat.km0.flink.PositionsJob', 'cat.km0.flink.StockJob']
+
 const flink: Host = {
   name: 'flink',
-  stock: false,
+  stock: true,
   missing() {
     return existsSync(join(cacheRoot(), 'flink-2.3.0')) ? null : 'not fetched: pnpm engine build flink'
   },
@@ -175,23 +177,39 @@ const flink: Host = {
   },
   open({ brokers, folder, guard }) {
     let cluster: Cluster | undefined
-    let job = ''
-    let from: string | undefined
+    let jobs = new Map<string, string>()
+    const from = new Map<string, string>()
+    const each = async (todo: (mainClass: string, job: string, rest: Cluster['rest']) => Promise<void>) => {
+      if (cluster !== undefined) for (const [mainClass, job] of jobs) await todo(mainClass, job, cluster.rest)
+    }
     return {
       async start() {
-        cluster = await startCluster({ folder, taskManagers: 1, slots: 2, guard })
-        const words = [`brokers=${brokers}`, 'delivery=exactly-once', 'checkpoint-ms=1000', 'epoch=1']
-        const run = { jar: flinkJar, mainClass: 'cat.km0.flink.PositionsJob', parallelism: 2, words }
-        job = await cluster.rest.run(from === undefined ? run : { ...run, from })
+        cluster = await startCluster({ folder, taskManagers: 1, slots: 2 * FLINK_CLASSES.length, guard })
+        jobs = new Map()
+        for (const mainClass of FLINK_CLASSES) {
+          const words = [`brokers=${brokers}`, 'delivery=exactly-once', 'checkpoint-ms=1000', 'epoch=1']
+          if (mainClass.endsWith('StockJob')) words.push('idle-ms=3600000')
+          const run = { jar: flinkJar, mainClass, parallelism: 2, words }
+          const place = from.get(mainClass)
+          jobs.set(mainClass, await cluster.rest.run(place === undefined ? run : { ...run, from: place }))
+        }
       },
       async kill9() {
-        // The whole cluster is lost; what is kept is its newest checkpoint.
-        while (((await cluster?.rest.checkpoints(job))?.path ?? null) === null) await sleep(200)
-        from = (await cluster?.rest.checkpoints(job))?.path ?? undefined
+        // The whole cluster is lost; what is kept of each job is its newest checkpoint.
+        await each(async (mainClass, job, rest) => {
+          let path: string | null = null
+          while (path === null) {
+            path = (await rest.checkpoints(job)).path
+            await sleep(200)
+          }
+          from.set(mainClass, path)
+        })
         await cluster?.kill9()
       },
       async stop() {
-        if (cluster !== undefined) from = (await cluster.rest.suspend(job)).path
+        await each(async (mainClass, job, rest) => {
+          from.set(mainClass, (await rest.suspend(job)).path)
+        })
         await cluster?.stop()
       },
     }

@@ -36,7 +36,7 @@ export interface RunningEngine {
 }
 
 type Job = 'positions' | 'stock'
-const STREAMS_JOBS: readonly Job[] = ['positions', 'stock']
+const JOBS: readonly Job[] = ['positions', 'stock']
 
 /** Settings of a pipeline as the bundle takes them, and the epoch of its results: the first one of the log, one more for each version. */
 function pipelineOf(job: Job, { pipelines, environment }: EngineOptions): { settings: string; epoch: string } {
@@ -46,7 +46,7 @@ function pipelineOf(job: Job, { pipelines, environment }: EngineOptions): { sett
 }
 
 async function startStreams(options: EngineOptions): Promise<RunningEngine> {
-  const { brokers, folder, instances, environment, guard, jobs = STREAMS_JOBS } = options
+  const { brokers, folder, instances, environment, guard, jobs = JOBS } = options
   const services = new Map<string, { service: Service; port: number }>()
   const taken = new Set<number>()
   const ask = (port: number) =>
@@ -110,31 +110,45 @@ async function startStreams(options: EngineOptions): Promise<RunningEngine> {
   }
 }
 
+const FLINK_CLASSES: Readonly<Record<Job, string>> = { positions: 'cat.km0.flink.PositionsJob', stock: 'cat.km0.flink.StockJob' }
+
 async function startFlink(options: EngineOptions): Promise<RunningEngine> {
-  const { brokers, folder, instances, guard } = options
-  const cluster = await startCluster({ folder, taskManagers: instances, slots: 1, guard })
-  const { settings, epoch } = pipelineOf('positions', options)
-  const words = [`brokers=${brokers}`, `epoch=${epoch}`, `settings=${settings}`]
-  const run = { jar: flinkJar(), mainClass: 'cat.km0.flink.PositionsJob', parallelism: instances, words }
+  const { brokers, folder, instances, environment, guard, jobs = JOBS } = options
+  // A slot for each job in each TaskManager.
+  const cluster = await startCluster({ folder, taskManagers: instances, slots: jobs.length, guard })
+  const { rest } = cluster
+  const ids = new Map<Job, string>()
   // Where the last one was stopped; after a kill, the place before that: results that are there already are equal and change nothing.
-  const placeFile = join(folder, 'stopped-at')
-  const from = existsSync(placeFile) ? readFileSync(placeFile, 'utf8') : undefined
-  const job = await cluster.rest.run(from === undefined ? run : { ...run, from })
+  const placeFile = (job: Job) => join(folder, `${job}-stopped-at`)
+  for (const job of jobs) {
+    const { settings, epoch } = pipelineOf(job, options)
+    const words = [`brokers=${brokers}`, `epoch=${epoch}`, `settings=${settings}`]
+    if (job === 'positions' && environment.KM0_OUTAGE_AFTER_MS) words.push(`outage-after-ms=${environment.KM0_OUTAGE_AFTER_MS}`)
+    if (job === 'stock' && environment.KM0_STOCK_IDLE_MS) words.push(`idle-ms=${environment.KM0_STOCK_IDLE_MS}`)
+    const run = { jar: flinkJar(), mainClass: FLINK_CLASSES[job], parallelism: instances, words }
+    const place = placeFile(job)
+    ids.set(job, await rest.run(existsSync(place) ? { ...run, from: readFileSync(place, 'utf8') } : run))
+  }
   return {
     processes: new Map([
       ['jobmanager', cluster.jobManager.pid],
       ...[...cluster.taskManagers].map(([name, service]): [string, number] => [name, service.pid]),
     ]),
     async trouble() {
-      const state = await cluster.rest.jobState(job).catch((error: Error) => error.message)
-      return state === 'RUNNING' ? null : `the job is ${state}: ${cluster.rest.url}`
+      for (const [job, id] of ids) {
+        const state = await rest.jobState(id).catch((error: Error) => error.message)
+        if (state !== 'RUNNING') return `the job ${job} is ${state}: ${rest.url}`
+      }
+      return null
     },
     async stop() {
-      // Without a place to go on from it begins again at the log's start.
-      await cluster.rest.suspend(job).then(
-        ({ path }) => writeFileSync(placeFile, path),
-        (error: Error) => console.error(error.message.slice(0, 1_000)),
-      )
+      for (const [job, id] of ids) {
+        // Without a place to go on from it begins again at the log's start.
+        await rest.suspend(id).then(
+          ({ path }) => writeFileSync(placeFile(job), path),
+          (error: Error) => console.error(error.message.slice(0, 1_000)),
+        )
+      }
       await cluster.stop()
     },
   }
