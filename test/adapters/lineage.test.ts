@@ -18,7 +18,7 @@ const actor = { id: 'anna', name: 'Anna Puig', roles: ['analyst'] }
 const by = { actor, reason: 'phone of furgoneta-3', atMs: T0 }
 
 /** OpenLineage 2-0-2 and the facets that are used, as https://openlineage.io/spec/2-0-2/OpenLineage.json has them. */
-const facet = (name: string, rest: z.ZodRawShape = {}) =>
+const facet = <Shape extends z.ZodRawShape>(name: string, rest: Shape) =>
   z.object({
     _producer: z.url(),
     _schemaURL: z.url().refine((url) => name === '' || url.includes(`/${name}.json#/$defs/${name}`)),

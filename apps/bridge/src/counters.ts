@@ -22,6 +22,8 @@ const LATENESS_BUCKETS_S = [0, 0.5, 1, 2, 3, 5, 8, 10, 15, 20, 25, 30, 35, 40, 4
 export interface BridgeGauges {
   readonly queueMessages: number
   readonly queueBytes: number
+  /** Of the watermark, as control records tell it. */
+  readonly delaySeconds: number
   readonly held: boolean
   readonly connected: boolean
   /** Null before the first. */
@@ -131,6 +133,7 @@ export function registerGauges(metrics: Registry, read: () => BridgeGauges | nul
   })
   gauge('queue_messages', 'messages received and not yet in Kafka', (gauges) => gauges.queueMessages)
   gauge('queue_bytes', 'bytes of them', (gauges) => gauges.queueBytes)
+  gauge('delay_seconds', 'delay of the watermark that is written into the log', (gauges) => gauges.delaySeconds)
   gauge('input_held', '1 while the queue is full and MQTT input is held', (gauges) => Number(gauges.held))
   gauge('mqtt_connected', '1 while connected and subscribed', (gauges) => Number(gauges.connected))
   gauge('message_age_seconds', 'seconds since the last MQTT message, NaN before the first', (gauges) => gauges.secondsSinceMessage)

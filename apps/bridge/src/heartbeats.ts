@@ -6,6 +6,13 @@ import type { IntakeQueue, QueueItem } from './intake-queue.ts'
 import { HEARTBEAT_EVERY_MS } from './play-clock.ts'
 import type { PartitionInForce, WatermarkSettings } from './settings-in-force.ts'
 
+/** When a control record is written. */
+interface ControlTime {
+  readonly ms: number
+  /** It is the player's clock. */
+  readonly playing: boolean
+}
+
 export interface ControlParts {
   readonly queue: IntakeQueue
   readonly counters: BridgeCounters
@@ -20,7 +27,9 @@ export interface ControlParts {
 /** Puts heartbeats and settings records into the queue, each to every partition that is this bridge's own, in order with the positions. */
 export class ControlWriter {
   readonly #parts: ControlParts
-  #inForce: ReadonlyMap<number, PartitionInForce> = new Map()
+  #inForce = new Map<number, PartitionInForce>()
+  /** In force from the next control record on. */
+  #watermark: WatermarkSettings
   #lastBeatMs: number | null = null
   readonly #heldMs = new Map<HoldReason, number>()
   #heldAtMs: number | null = null
@@ -29,6 +38,7 @@ export class ControlWriter {
 
   constructor(parts: ControlParts) {
     this.#parts = parts
+    this.#watermark = parts.watermark
     const { receivedTotal: received, mergedTotal: merged, clockTotal: clock } = parts.counters
     this.#before = { received, merged, clock }
   }
@@ -47,7 +57,7 @@ export class ControlWriter {
 
   /** What the log says, read before the first item is taken from the queue. */
   know(inForce: ReadonlyMap<number, PartitionInForce>): void {
-    this.#inForce = inForce
+    this.#inForce = new Map(inForce)
   }
 
   /**
@@ -55,7 +65,8 @@ export class ControlWriter {
    * turn comes.
    */
   beat(ms: number, playing: boolean): void {
-    const { counters, instance, clientId, watermark } = this.#parts
+    const { counters, instance, clientId } = this.#parts
+    const watermark = this.#watermark
     const value: HeartbeatValue = {
       tipus: 'batec',
       data_ms: ms,
@@ -77,10 +88,26 @@ export class ControlWriter {
     this.#push(() => [...this.#inForce.keys()].map((partition) => control(partition, text, ms)))
   }
 
-  /** The settings to each partition where others are in force; `clock` tells the time when the item's turn comes. */
-  settings(clock: () => { readonly ms: number; readonly playing: boolean }): void {
-    const { delayMs, allowedLatenessMs } = this.#parts.watermark
+  /** Delay that control records tell, ms. */
+  get delayMs(): number {
+    return this.#watermark.delayMs
+  }
+
+  /** The delay that the log has already: no record is needed for it. */
+  goOnWith(delayMs: number): void {
+    this.#watermark = { ...this.#watermark, delayMs }
+  }
+
+  /** Another delay from now on: heartbeats tell it, and the settings that put it in force come after what is queued. */
+  setDelay(delayMs: number, clock: () => ControlTime): void {
+    this.goOnWith(delayMs)
+    this.settings(clock)
+  }
+
+  /** The settings to each partition where others are in force; what they are and `clock` are asked when the item's turn comes. */
+  settings(clock: () => ControlTime): void {
     this.#push(() => {
+      const { delayMs, allowedLatenessMs } = this.#watermark
       const { ms, playing } = clock()
       const value: SettingsValue = {
         tipus: 'parametres',
@@ -92,6 +119,7 @@ export class ControlWriter {
       const differ = [...this.#inForce].filter(
         ([, { settings }]) => settings?.delayMs !== delayMs || settings.allowedLatenessMs !== allowedLatenessMs,
       )
+      for (const [partition, known] of differ) this.#inForce.set(partition, { ...known, settings: { delayMs, allowedLatenessMs } })
       return differ.map(([partition]) => control(partition, JSON.stringify(value), ms))
     })
   }

@@ -2,6 +2,7 @@ import { DEFAULT_POSITIONS_SETTINGS, isEventMs, offTheClock, TOPICS } from '@km0
 import type { Logger, Tracer } from '@km0/runtime'
 import { partitionChooser } from '@km0/transport/log-partitioner'
 import type { MqttDelivery } from '@km0/transport/mqtt-input'
+import { AdaptiveDelay } from './adaptive-delay.ts'
 import type { BridgeCounters } from './counters.ts'
 import { Forwarder, type RecordSender } from './forwarder.ts'
 import { type HeartbeatRuleSettings, type HoldReason, holdReason } from './heartbeat-rule.ts'
@@ -56,6 +57,8 @@ export class Pipeline {
   readonly #control: ControlWriter
   readonly #intake: Intake
   readonly #forwarder: Forwarder
+  /** Null while the delay is the one that is set. */
+  readonly #adaptive: AdaptiveDelay | null
   #connectedSinceMs: number | null = null
   /** Clock time when it was first known. */
   #firstMs: number | null = null
@@ -80,6 +83,7 @@ export class Pipeline {
       backlogLimitMs: settings.KM0_BRIDGE_BACKLOG_LIMIT_MS,
       delayMs: settings.KM0_POSITIONS_DELAY_MS,
     }
+    this.#adaptive = settings.KM0_DELAY_ADAPTIVE === 'off' ? null : new AdaptiveDelay(adaptiveRules(settings))
     this.#play = settings.KM0_CLOCK === 'play' ? new PlayClock(machineMs) : null
     this.#control = new ControlWriter({
       queue: this.#queue,
@@ -126,6 +130,7 @@ export class Pipeline {
     this.#own = [...own.keys()].sort((a, b) => a - b)
     this.#partitionOf = partitionChooser(this.#own)
     this.#control.know(own)
+    this.#goOnWithDelay(own)
     const partitions = [...own.values()]
     const newestMs = Math.max(...partitions.map((partition) => partition.newestMs ?? Number.NEGATIVE_INFINITY))
     if (this.#play !== null && Number.isFinite(newestMs)) this.#play.resume(newestMs, !partitions.some((partition) => partition.playing))
@@ -154,6 +159,25 @@ export class Pipeline {
     if (reason === null) this.#control.beat(nowMs, false)
     else this.#control.hold(reason, nowMs)
     return reason
+  }
+
+  /** Where the delay adapts: goes over to another one when the hours behind ask for it. Returns it; null: it stays. */
+  adaptDelay(): number | null {
+    const nowMs = this.nowMs()
+    // A day that is played gives the same log at any speed: nothing in it may depend on when somebody looked.
+    if (this.#adaptive === null || nowMs === null || (this.#play !== null && !this.#play.met)) return null
+    if (!this.#logKnown || !this.#settled(nowMs)) return null
+    const delayMs = this.#adaptive.decide(nowMs, this.#control.delayMs)
+    if (delayMs !== null) this.#control.setDelay(delayMs, () => ({ ms: this.nowMs() ?? nowMs, playing: false }))
+    return delayMs
+  }
+
+  /** A delay that was adapted before is gone on with, where all partitions have the same one and it is within the bounds. */
+  #goOnWithDelay(own: ReadonlyMap<number, PartitionInForce>): void {
+    if (this.#adaptive === null) return
+    const { KM0_DELAY_MIN_MS: minMs, KM0_DELAY_MAX_MS: maxMs } = this.#parts.settings
+    const [delayMs, ...others] = new Set([...own.values()].map(({ settings }) => settings?.delayMs))
+    if (delayMs !== undefined && others.length === 0 && delayMs >= minMs && delayMs <= maxMs) this.#control.goOnWith(delayMs)
   }
 
   /** Writes what is queued, for `graceMs` at most. What is left was not acknowledged and comes again. */
@@ -188,6 +212,7 @@ export class Pipeline {
       lastMessageMs: this.#intake.lastMessageMs,
       received: this.#intake.received,
       lastBeatMs: this.#control.lastBeatMs,
+      delayMs: this.#control.delayMs,
     }
   }
 
@@ -200,6 +225,7 @@ export class Pipeline {
       offTheClock(eventMs, arrivalMs, MAX_FUTURE_MS, MAX_AGE_MS) !== null
     )
       return
+    if (this.#adaptive !== null && this.#settled(arrivalMs)) this.#adaptive.observe(arrivalMs - eventMs)
     this.#parts.counters.lateness.observe({ partition: this.#partitionOf(van) }, (arrivalMs - eventMs) / 1000)
   }
 
@@ -265,7 +291,12 @@ export class Pipeline {
         waitingForKafka: this.#forwarder.failingSinceMs !== null || this.#queue.full || waitsLong,
         medianExcessLatenessMs: this.#mayDrain(nowMs) ? this.#lateness.medianExcessMs(this.#recoveredMs() ?? nowMs, nowMs) : null,
       },
-      this.#rule,
+      { ...this.#rule, delayMs: this.#control.delayMs },
     )
   }
+}
+
+function adaptiveRules(settings: BridgeSettings) {
+  const { KM0_DELAY_TARGET_SHARE: targetShare, KM0_DELAY_MIN_MS: minMs, KM0_DELAY_MAX_MS: maxMs, KM0_DELAY_EVERY_MS: everyMs } = settings
+  return { targetShare, minMs, maxMs, everyMs }
 }

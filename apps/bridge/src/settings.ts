@@ -1,3 +1,4 @@
+import { DEFAULT_DELAY_TARGET_SHARE } from '@km0/contracts'
 import { commonEnvironment } from '@km0/runtime'
 import { z } from 'zod'
 import { filterFault, parsePartitions } from './share.ts'
@@ -7,6 +8,19 @@ const count = (fallback: number, min: number, max: number) => z.coerce.number().
 const settings = commonEnvironment.extend({
   KM0_POSITIONS_DELAY_MS: count(45_000, 0, 3_600_000).describe('watermark delay that is written into the log'),
   KM0_POSITIONS_ALLOWED_LATENESS_MS: count(0, 0, 3_600_000).describe('allowed lateness that is written into the log'),
+  KM0_DELAY_ADAPTIVE: z
+    .enum(['off', 'on'])
+    .default('off')
+    .describe('on: the delay follows how late positions come, within its bounds; KM0_POSITIONS_DELAY_MS is where it begins'),
+  KM0_DELAY_TARGET_SHARE: z.coerce
+    .number()
+    .gt(0)
+    .lt(0.5)
+    .default(DEFAULT_DELAY_TARGET_SHARE)
+    .describe('share of the positions that may come after the delay'),
+  KM0_DELAY_MIN_MS: count(15_000, 0, 3_600_000).describe('shortest delay'),
+  KM0_DELAY_MAX_MS: count(180_000, 0, 3_600_000).describe('longest delay'),
+  KM0_DELAY_EVERY_MS: count(600_000, 1_000, 86_400_000).describe('how often the delay is looked at'),
   KM0_BRIDGE_CLIENT_ID: z
     .string()
     .min(1)
@@ -70,6 +84,8 @@ const settings = commonEnvironment.extend({
 
 /** Settings of the bridge. Times in ms, sizes in bytes, unless the name says otherwise. */
 export const bridgeEnvironment = settings.superRefine((given, context) => {
+  if (given.KM0_DELAY_MIN_MS > given.KM0_DELAY_MAX_MS)
+    context.addIssue({ code: 'custom', path: ['KM0_DELAY_MIN_MS'], message: 'must not be above KM0_DELAY_MAX_MS' })
   const { KM0_BRIDGE_FILTERS: filters, KM0_BRIDGE_PARTITIONS: partitions } = given
   if ((filters === undefined) === (partitions === undefined)) return
   const [missing, why] =

@@ -233,6 +233,8 @@ export class Tenure {
       )
       this.#input?.renew()
     }
+    const delayMs = this.#pipeline.adaptDelay()
+    if (delayMs !== null) this.#parts.logger.info({ seconds: delayMs / 1_000 }, 'the delay follows how late positions come')
     const reason = this.#pipeline.beatWhenDue()
     if (reason !== null) this.#counters.countHeld(reason, TICK_MS / 1000)
   }
@@ -258,11 +260,12 @@ export class Tenure {
   }
 
   gauges(): BridgeGauges {
-    const { queueMessages, queueBytes, lastMessageMs, lastBeatMs } = this.#pipeline.state
+    const { queueMessages, queueBytes, lastMessageMs, lastBeatMs, delayMs } = this.#pipeline.state
     const since = (ms: number | null) => (ms === null ? null : (Date.now() - ms) / 1000)
     return {
       queueMessages,
       queueBytes,
+      delaySeconds: delayMs / 1_000,
       held: this.#input?.held() === true,
       connected: this.#input?.subscribed() === true,
       secondsSinceMessage: since(lastMessageMs),

@@ -1,6 +1,6 @@
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { TRACE_HEADER } from '@km0/contracts'
+import { DEFAULT_DELAY_TARGET_SHARE, TRACE_HEADER } from '@km0/contracts'
 import { readPipelineSettings } from '@km0/contracts/pipeline-settings-file'
 import { QUEUES } from '@km0/contracts/queues'
 import { Counter, commonEnvironment, Histogram, loadSettings, openTracer, startProgram } from '@km0/runtime'
@@ -47,6 +47,12 @@ const environment = commonEnvironment.extend({
     .default('')
     .transform((text) => text.split(',').map((name) => name.trim().toLowerCase()))
     .describe('host names under which the panel is reached, comma separated; addresses and localhost always work'),
+  KM0_DELAY_TARGET_SHARE: z.coerce
+    .number()
+    .gt(0)
+    .lt(0.5)
+    .default(DEFAULT_DELAY_TARGET_SHARE)
+    .describe('share of the positions that may come after the delay, for the proposal of a delay'),
   KM0_PROGRAMS: z
     .string()
     .default('')
@@ -168,6 +174,7 @@ const signInDoor = signInExtension({
 })
 const dataOut = openDataOutExtensions({
   ...{ storeOptions, state, source, serving, stock, ledgers, programs: settings.KM0_PROGRAMS },
+  targetShare: settings.KM0_DELAY_TARGET_SHARE,
   silenceStepsMs: dispatchLimits(settings).silenceStepsMs,
   secrets: openSecretBox({ text: settings.KM0_SECRETS_KEY, file: settings.KM0_SECRETS_KEY_FILE }),
   onTrouble: (error, what) => logger.warn({ err: error }, what),

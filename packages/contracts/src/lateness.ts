@@ -25,6 +25,9 @@ export function latenessStep(latenessMs: number): number {
   return low
 }
 
+/** Share of the points that may come after the delay, where nobody says otherwise. */
+export const DEFAULT_DELAY_TARGET_SHARE = 0.005
+
 /** Points by step, one count more than there are steps. */
 export type LatenessCounts = readonly number[]
 

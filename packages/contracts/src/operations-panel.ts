@@ -59,6 +59,8 @@ export interface LatenessView {
   /** The delay that is set, and the share of the points that it covers; null while it is not known. */
   readonly set: OtherDelay | null
   readonly others: readonly OtherDelay[]
+  /** The shortest delay after which at most the target share of the points comes; null: not even a day. */
+  readonly proposed: { readonly targetShare: number; readonly delay: OtherDelay | null }
   /** Of all points: later than the delay; reported as late in part, and as late. */
   readonly afterShare: number | null
   readonly partlyLateShare: number

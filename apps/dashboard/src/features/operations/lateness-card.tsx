@@ -42,7 +42,7 @@ function Measured({ lateness }: { readonly lateness: LatenessView }) {
       : ms < 180_000
         ? t('seconds', { value: format.number(ms / 1_000, { maximumFractionDigits: 1 }) })
         : t('minutes', { value: format.number(ms / 60_000, { maximumFractionDigits: 1 }) })
-  const { set } = lateness
+  const { set, proposed } = lateness
   const next = nextDelay(lateness)
   return (
     <div className={styles.lateness}>
@@ -54,6 +54,15 @@ function Measured({ lateness }: { readonly lateness: LatenessView }) {
             t('wouldCover', { delay: length(next.delayMs), share: share(next.share), older: length(next.delayMs - set.delayMs) })}
         </p>
       )}
+      <p className={styles.quiet} data-proposed={proposed.delay?.delayMs ?? 'none'}>
+        {proposed.delay === null
+          ? t('proposedNone', { target: share(proposed.targetShare) })
+          : t(set !== null && proposed.delay.delayMs === set.delayMs ? 'proposedSame' : 'proposed', {
+              target: share(proposed.targetShare),
+              delay: length(proposed.delay.delayMs),
+              share: share(proposed.delay.share),
+            })}
+      </p>
       <dl className={styles.quantiles}>
         {(['p50', 'p95', 'p99', 'p999'] as const).map((name) => (
           <div key={name}>

@@ -17,6 +17,7 @@ const lateness: LatenessView = {
     { delayMs: 30_000, share: 0.98 },
     { delayMs: 60_000, share: 0.993 },
   ],
+  proposed: { targetShare: 0.005, delay: null },
   ...{ afterShare: 0.009, partlyLateShare: 0.005, lateShare: 0.001 },
 }
 

@@ -1,4 +1,4 @@
-import { CHANNELS, type Channel } from '@km0/contracts'
+import { CHANNELS, type Channel, DEFAULT_DELAY_TARGET_SHARE } from '@km0/contracts'
 import type { LatenessHours, LedgerRuns } from '@km0/serving'
 import type { PanelExtension } from '../panel-server.ts'
 import type { PanelSource } from '../panel-source.ts'
@@ -18,6 +18,8 @@ export interface OperationsOptions {
   readonly programs: ReadonlyMap<string, string>
   readonly lateness: Pick<LatenessHours, 'read'>
   readonly ledgers: Pick<LedgerRuns, 'list'>
+  /** Share of the points that may come after the delay. */
+  readonly targetShare?: number
   readonly machineNowMs?: () => number
 }
 
@@ -87,6 +89,7 @@ export class OperationsExtension implements PanelExtension {
       feed: state.feed(nowMs),
       nextOffsets: state.nextOffsets(),
       endOffsets: source.endOffsets(),
+      targetShare: this.#options.targetShare ?? DEFAULT_DELAY_TARGET_SHARE,
     })
   }
 }

@@ -39,6 +39,7 @@ const facts = (more: Partial<OperationsFacts> = {}): OperationsFacts => ({
   feed: { state: 'live', noDataSinceMs: null, trouble: null, partitions: [feedOf(NOW - 46_000)] },
   nextOffsets: new Map([[0, 100]]),
   book: new ProgressBook(),
+  targetShare: 0.005,
   ...more,
 })
 
@@ -49,6 +50,7 @@ describe('how late positions come', () => {
     const view = latenessOf(
       [hourOf(NOW - HOUR, points.slice(0, 500), { partlyLate: 4 }), hourOf(NOW, points.slice(500), { late: 1 })],
       45_000,
+      0.008,
     )
     expect(view).toMatchObject({ points: 1_000, p50Ms: 1_000, p99Ms: 1_000, p999Ms: 250_000, partlyLateShare: 0.004, lateShare: 0.001 })
     expect(view?.set).toEqual({ delayMs: 45_000, share: 0.991 })
@@ -58,12 +60,13 @@ describe('how late positions come', () => {
       { delayMs: 90_000, share: 0.993 },
     ])
     expect(view?.afterShare).toBeCloseTo(0.009)
+    expect(view?.proposed).toEqual({ targetShare: 0.008, delay: { delayMs: 50_000, share: 0.992 } })
   })
 
   test('without a delay, and without points', () => {
-    expect(latenessOf([hourOf(NOW, points)], null)).toMatchObject({ set: null, afterShare: null })
-    expect(latenessOf([], 45_000)).toBeNull()
-    expect(latenessOf([hourOf(NOW, [])], 45_000)).toBeNull()
+    expect(latenessOf([hourOf(NOW, points)], null, 0.005)).toMatchObject({ set: null, afterShare: null })
+    expect(latenessOf([], 45_000, 0.005)).toBeNull()
+    expect(latenessOf([hourOf(NOW, [])], 45_000, 0.005)).toBeNull()
   })
 
   test('the delay that is set is what watermarks are behind; refused ones are of the same day', () => {

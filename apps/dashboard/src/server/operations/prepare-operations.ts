@@ -33,6 +33,8 @@ export interface OperationsFacts {
   readonly book: Pick<ProgressBook, 'rate' | 'drift'>
   readonly hours: readonly StoredLatenessHour[]
   readonly runs: readonly LedgerRunView[]
+  /** Share of the points that may come after the delay. */
+  readonly targetShare: number
 }
 
 const RANK: Readonly<Record<ServiceStatus, number>> = { silent: 3, down: 2, degraded: 1, ok: 0 }
@@ -41,14 +43,14 @@ const DELAYS_MS = [10_000, 15_000, 20_000, 30_000, 45_000, 60_000, 90_000, 120_0
 
 export function prepareOperations(facts: OperationsFacts): OperationsView {
   const delayMs = delayOf(facts.feed.partitions)
-  const ofDay = latenessOf(facts.hours, delayMs)
+  const ofDay = latenessOf(facts.hours, delayMs, facts.targetShare)
   const sinceStart = ofDay === null ? latenessSinceStart(facts.programs, facts.nowMs) : null
   return {
     nowMs: facts.nowMs,
     platformNowMs: facts.platformNowMs,
     services: [ownService(facts.own), ...facts.programs.map(serviceOf)],
     partitions: facts.feed.partitions.map((partition) => partitionOf(partition, facts)),
-    lateness: ofDay ?? (sinceStart === null ? null : latenessOf([sinceStart], delayMs, 'start')),
+    lateness: ofDay ?? (sinceStart === null ? null : latenessOf([sinceStart], delayMs, facts.targetShare, 'start')),
     refused: ofDay === null ? refusedSinceStart(facts.programs) : { since: 'day', rows: refusedOf(facts.hours) },
     ledger: ledgerOf(facts.runs),
     checkpoints: checkpointsOf(facts.programs),
@@ -125,6 +127,7 @@ function delayOf(partitions: readonly PartitionFeed[]): number | null {
 export function latenessOf(
   hours: readonly StoredLatenessHour[],
   delayMs: number | null,
+  targetShare: number,
   since: LatenessView['since'] = 'day',
 ): LatenessView | null {
   const [first, last] = [hours[0], hours.at(-1)]
@@ -133,6 +136,7 @@ export function latenessOf(
   const counts = hours.reduce<readonly number[]>((sum, hour) => addCounts(sum, hour.counts), [])
   const shareOf = (ms: number): OtherDelay => ({ delayMs: ms, share: coveredShare(counts, ms) ?? 0 })
   const set = delayMs === null ? null : shareOf(delayMs)
+  const neededMs = latenessQuantile(counts, 1 - targetShare)
   const below = DELAYS_MS.filter((ms) => delayMs !== null && ms < delayMs).slice(-1)
   const above = DELAYS_MS.filter((ms) => delayMs === null || ms > delayMs).slice(0, 2)
   return {
@@ -147,6 +151,7 @@ export function latenessOf(
     p999Ms: latenessQuantile(counts, 0.999),
     set,
     others: [...below, ...above].map(shareOf),
+    proposed: { targetShare, delay: neededMs === null ? null : shareOf(Math.ceil(neededMs / 1_000) * 1_000) },
     afterShare: set === null ? null : 1 - set.share,
     partlyLateShare: hours.reduce((sum, hour) => sum + hour.partlyLate, 0) / points,
     lateShare: hours.reduce((sum, hour) => sum + hour.late, 0) / points,
