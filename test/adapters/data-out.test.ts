@@ -394,7 +394,7 @@ it('a stream goes on where it was, though events are written by several at once'
   await first.query('commit')
   await other
   expect(await told()).toEqual(['one', 'two'])
-  const id = await out.findEvent('one')
+  const id = await out.findEvent(EVERYTHING, 'one')
   expect((await out.readEvents(EVERYTHING, { afterId: id ?? 0, limit: 9 })).map(({ key }) => key)).toEqual(['two'])
   await Promise.all(clients.map((client) => client.end()))
 })

@@ -9,9 +9,11 @@ import { startServices, type TestServices } from '@km0/testkit/services'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { LakeProcess } from '../../apps/dashboard/src/server/lake/lake-process.ts'
 import { LocalLake } from '../../apps/dashboard/src/server/lake/local-lake.ts'
+import { ACCESS } from '../../apps/dashboard/src/server/sign-in/access.ts'
 import { MINUTE } from '../laws/driver.ts'
 import { fillLake, HOUR, logOf, runLiveInto } from './backfill-log.ts'
 import { lakeMissing, lakeSettings } from './lake-folders.ts'
+import { FOREIGN, OURS, panelOverBoth, THEIRS } from './panel-attack.ts'
 import { refuseSome } from './refused-letters.ts'
 
 /** What the panel reads of a real lake and store: a van's day, and where everybody was. */
@@ -129,6 +131,63 @@ describe('an hour of the fleet', () => {
     expect(header.vans).toEqual([{ van: 'furgoneta-4', rows: 1 }])
     expect(columns[0]?.[0]).toBe(at(10, 10) - 20_000 - at(12))
     expect((await hourOf(12, [])).header.vans).toEqual([])
+  })
+})
+
+describe('somebody who sees one depot, over a real store and lake', () => {
+  const ASKED = `van=${THEIRS.van}&day=2026-09-14&kind=vans&since=${at(0)}&from=${at(9)}&to=${at(10)}&product=secret+d%27ells&market=${THEIRS.market}`
+  it('gets nothing of another by any route, export or stream, and changes nothing of theirs', async (test) => {
+    test.skip(missing !== null, missing ?? '')
+    const panel = await panelOverBoth({ databaseUrl: services.postgres.url, lake: local, atMs: at(10) })
+    try {
+      await expect.poll(async () => (await panel.ask('all', '/api/panel')).text).toMatch(/"episodes":\[\{/)
+      const gets = Object.entries(ACCESS).flatMap(([route, { vans }]) =>
+        route.startsWith('GET ') && vans === 'scoped' ? [route.slice(4)] : [],
+      )
+      const told: string[] = []
+      for (const path of gets.filter((each) => each !== '/api/events')) {
+        const query = path === '/api/outages' ? '' : `?${ASKED}`
+        const all = await panel.ask('all', path + query)
+        expect([path, all.status]).toEqual([path, 200])
+        if (FOREIGN.test(all.text)) told.push(path)
+        const ours = await panel.ask('limited', path + query)
+        expect([path, [200, 404].includes(ours.status)]).toEqual([path, true])
+        // A refusal may say the name that was asked for, not what is known of it.
+        const text = ours.status === 200 ? ours.text : ours.text.replaceAll(THEIRS.van, '')
+        expect([
+          path,
+          FOREIGN.exec(text.replaceAll(JSON.stringify({ product: "secret d'ells", market: THEIRS.market }).slice(1, -1), ''))?.[0] ?? null,
+        ]).toEqual([path, null])
+        // Whether there is such a van is told to nobody either.
+        const unknown = await panel.ask('limited', path + query.replace(THEIRS.van, 'furgoneta-x'))
+        const answered = ({ status, text: said }: typeof ours, van: string) => [path, status, status === 200 || said.replaceAll(van, '')]
+        expect(answered(unknown, 'furgoneta-x')).toEqual(answered(ours, THEIRS.van))
+      }
+      // The questions are good ones: whoever sees everything is told of the other by most of them.
+      expect(told.length).toBeGreaterThan(20)
+      const before = JSON.stringify(await panel.pool.query('select * from km0.mute order by id'))
+      for (const [path, body] of [
+        ['/api/acknowledgements', { van: THEIRS.van, sinceMs: at(10), note: 'x' }],
+        ['/api/mutes', { kind: 'van', subject: THEIRS.van, untilMs: null, note: 'x' }],
+        ['/api/mutes', { kind: 'depot', subject: THEIRS.depot, untilMs: null, note: 'x' }],
+        ['/api/mutes/lift', { id: 2 }],
+        ['/api/stock/acknowledgements', { product: "secret d'ells", market: THEIRS.market, startMs: at(10), note: 'x' }],
+        ['/api/subscriptions/remove', { id: 2 }],
+        ['/api/subscriptions/test', { id: 2 }],
+      ] as const)
+        expect([path, body, (await panel.ask('limited', path, body)).status]).toEqual([path, body, 404])
+      expect(JSON.stringify(await panel.pool.query('select * from km0.mute order by id'))).toBe(before)
+      expect(
+        await panel.pool.query(`select 1 from km0.acknowledgement where note = 'x' union all select 1 from km0.stock_acknowledgement`),
+      ).toEqual([])
+      // A stream goes on from an event that the scope may see, and knows no other.
+      const limited: Scope = { kind: 'limited', depots: [OURS.depot], markets: [] }
+      expect(await panel.store.findEvent(limited, `returned/${THEIRS.van}`)).toBeNull()
+      expect(await panel.store.findEvent(limited, `returned/${OURS.van}`)).not.toBeNull()
+      expect((await panel.store.readEvents(limited, { afterId: 0, limit: 9 })).map(({ key }) => key)).toEqual([`returned/${OURS.van}`])
+    } finally {
+      await panel.close()
+    }
   })
 })
 

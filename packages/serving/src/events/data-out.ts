@@ -29,8 +29,8 @@ export class DataOut {
     return readEvents(this.#pool, scope, query)
   }
 
-  findEvent(key: string): Promise<number | null> {
-    return findEvent(this.#pool, key)
+  findEvent(scope: Scope, key: string): Promise<number | null> {
+    return findEvent(this.#pool, scope, key)
   }
 
   newestEvent(beforeMs: number | null = null): Promise<number> {

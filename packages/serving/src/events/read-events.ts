@@ -1,6 +1,6 @@
 import type { PlatformEvent, Scope } from '@km0/contracts'
 import type { Client, Pool } from '../pool.ts'
-import { marketScope, readScoped, vanScope } from '../scope.ts'
+import { marketScope, queryScoped, readScoped, vanScope } from '../scope.ts'
 
 /** Events after a place in the stream, of a scope, in order. */
 export interface EventQuery {
@@ -47,9 +47,15 @@ function eventOf({ van, product, market, detail, ...frame }: EventRow): Platform
   return { ...frame, ...(van === null ? { product, market } : { van }), ...detail } as unknown as PlatformEvent
 }
 
-/** Place of an event in the stream; null when it is not kept, or never was. */
-export async function findEvent(pool: Pool, key: string): Promise<number | null> {
-  const [row] = await pool.query<{ id: number }>('select id from km0.event where key = $1', [key])
+/** Place of an event in the stream; null when it is not kept, never was, or the scope may not see it: whoever asks learns no more. */
+export async function findEvent(pool: Pool, scope: Scope, key: string): Promise<number | null> {
+  const clause = eventScope(scope, 2)
+  const [row] = await queryScoped<{ id: number }>(
+    pool,
+    scope,
+    `select e.id from km0.event e left join km0.van v on v.van = e.van where e.key = $1 and ${clause.sql}`,
+    [key, ...clause.values],
+  )
   return row?.id ?? null
 }
 

@@ -169,7 +169,7 @@ class Events {
     const seen = (event: PlatformEvent) => scope.kind === 'all' || ('van' in event && event.van === 'mine')
     return this.rows.filter((event) => event.id > afterId && seen(event)).slice(0, limit)
   }
-  async findEvent(key: string) {
+  async findEvent(_scope: Scope, key: string) {
     return this.rows.find((event) => event.key === key)?.id ?? null
   }
   async newestEvent(beforeMs: number | null = null) {

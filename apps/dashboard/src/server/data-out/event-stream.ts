@@ -62,6 +62,7 @@ export class EventStreams {
     if (this.#streams.size >= STREAMS_MAX)
       throw new Refusal(503, 'many listen already', 'Close streams that nobody reads, or come back later.')
     const afterId = await this.#placeOf(
+      scope,
       request.headers['last-event-id']?.toString() ?? url.searchParams.get('after'),
       url.searchParams.get('since'),
     )
@@ -81,9 +82,9 @@ export class EventStreams {
     void this.#look()
   }
 
-  async #placeOf(key: string | null, since: string | null): Promise<number> {
+  async #placeOf(scope: Scope, key: string | null, since: string | null): Promise<number> {
     const { store } = this.#options
-    if (key !== null && key !== '') return eventOfMaskedKey(decoded(key)) ?? (await store.findEvent(decoded(key))) ?? 0
+    if (key !== null && key !== '') return eventOfMaskedKey(decoded(key)) ?? (await store.findEvent(scope, decoded(key))) ?? 0
     if (since === null) return store.newestEvent()
     if (!/^\d{1,13}$/.test(since))
       throw new Refusal(400, 'since is no time', 'Times are milliseconds since 1970, e.g. since=1789380000000.')
