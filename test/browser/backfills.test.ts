@@ -175,6 +175,14 @@ describe.skipIf(browser === null)('days and backfills', () => {
     await page.getByRole('button', { name: 'Roll back' }).click()
     await page.getByRole('dialog').getByRole('button', { name: 'Roll back' }).click()
     await page.getByRole('heading', { name: 'Not published' }).waitFor()
+    // Lineage: read, run, version, and nothing of it served any more.
+    expect(await page.locator('[data-node]').evaluateAll((nodes) => nodes.map((node) => node.getAttribute('data-node')))).toEqual([
+      'input',
+      'run',
+      'version',
+      'served',
+    ])
+    await page.locator('[data-node="served"][data-served="nothing"]').waitFor()
     await other.reload()
     await cellOf(other, 'furgoneta-3').waitFor()
     expect(await kmOf(other, 'furgoneta-3')).toBe(before)
