@@ -46,7 +46,8 @@ export const erase: Command = {
       const lake = values['without-lake'] ? {} : await withLake(true, (open) => countVan(open, van))
       print('in PostgreSQL', traces.rows)
       print('in lists and JSON there', traces.named)
-      print('in the lake', lake)
+      if (values['without-lake']) process.stdout.write('in the lake: not looked at\n')
+      else print('in the lake', lake)
       refuseRunning(van, traces)
       if (!values.yes) {
         tellRest(van, traces, await savepointNames(values.checkpoints))

@@ -38,11 +38,11 @@ export const retention: Command = {
 }
 
 function asText(rows: readonly RetentionRow[], isDry: boolean): string {
-  const lines = rows.map(({ kind, setting, days, beforeMs, rows: of }) => [
-    kind,
-    `${setting}=${days}`,
-    beforeMs === null ? 'the log has told nothing yet' : new Date(beforeMs).toISOString().slice(0, 16),
-    retentionWords(of) || 'nothing',
-  ])
+  // A table a line: names of partitions are long.
+  const lines = rows.flatMap(({ kind, setting, days, beforeMs, rows: of }) => {
+    const since = beforeMs === null ? 'the log has told nothing yet' : new Date(beforeMs).toISOString().slice(0, 16)
+    const [first = 'nothing', ...more] = Object.entries(of).map(([table, count]) => retentionWords({ [table]: count }))
+    return [[kind, `${setting}=${days}`, since, first], ...more.map((words) => ['', '', '', words])]
+  })
   return asTable({ columns: ['kind', 'kept days', 'older than (UTC)', isDry ? 'is too old' : 'deleted'], rows: lines })
 }

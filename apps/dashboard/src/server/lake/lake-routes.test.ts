@@ -62,6 +62,8 @@ beforeAll(async () => {
       trail: () => ({ van: 'v', points: [[2, 41, NOW - 1_000]] }),
       nextOffsets: () => new Map([[3, 10]]),
       newestOf: () => [{ van: 'v', eventMs: 9 }],
+      trackFor: (_scope: unknown, _van: string, bytes: Uint8Array) => bytes,
+      replayFor: (_scope: unknown, bytes: Uint8Array) => bytes,
     } as never,
     endOffsets: () => new Map([[3, 12]]),
     rules: DEFAULT_POSITIONS_SETTINGS,

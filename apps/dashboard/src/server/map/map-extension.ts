@@ -1,13 +1,13 @@
 import { isAddress } from '../../features/map/own-map-settings.ts'
+import type { MaskingState } from '../masking/masking-state.ts'
 import type { PanelExtension } from '../panel-server.ts'
-import type { PanelState } from '../panel-state.ts'
 import { mapRoutes } from './map-rest.ts'
 import { ownTilesRoutes } from './own-tiles.ts'
 import { type PointsLog, readRecentPoints } from './recent-points.ts'
 
 /** What the map asks the server for, and the customer's tiles where they are a file here. */
 export function mapExtension(options: {
-  readonly state: PanelState
+  readonly state: MaskingState
   readonly log: PointsLog
   readonly nowMs: () => number
   /** Address or path; null for none. */

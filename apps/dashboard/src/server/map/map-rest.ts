@@ -1,6 +1,6 @@
 import type { RecentPointsView, TrailPoint, TrailsView } from '@km0/contracts'
 import { Refusal } from '../guard.ts'
-import type { PanelState } from '../panel-state.ts'
+import type { MaskingState } from '../masking/masking-state.ts'
 import { json, type Routes, sessionOf } from '../rest.ts'
 import { OnePerKey } from './one-per-key.ts'
 
@@ -10,7 +10,7 @@ export const TRAILS_MAX_VANS = 400
 export const TRAILS_STEP_MS = 10_000
 
 export interface MapRestOptions {
-  readonly state: Pick<PanelState, 'trails' | 'isKnown' | 'mayPassVan' | 'partitionOf'>
+  readonly state: Pick<MaskingState, 'trails' | 'isKnown' | 'mayPassVan' | 'partitionOf' | 'recentFor'>
   /** Present time of the platform. */
   readonly nowMs: () => number
   /** What arrived from a van; rejects while the log is away. */
@@ -47,7 +47,8 @@ export function mapRoutes(options: MapRestOptions): Routes {
             throw new Refusal(404, `no van ${van} is known`, 'Use the name as GET /api/panel has it.')
           const partition = state.partitionOf(van)
           if (partition === null) throw new Refusal(404, `no point of ${van} has ever arrived`, 'Ask again when it has been heard.')
-          json(response, 200, await reading.of(van, () => options.recentPoints(van, partition)))
+          const view = await reading.of(van, () => options.recentPoints(van, partition))
+          json(response, 200, state.recentFor(sessionOf(request).scope, view))
         },
       },
     ],

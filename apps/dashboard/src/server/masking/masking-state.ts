@@ -7,6 +7,7 @@ import type {
   PanelPoint,
   PanelSnapshot,
   PlatformEvent,
+  RecentPointsView,
   Scope,
   Shift,
   TrailPoint,
@@ -14,6 +15,7 @@ import type {
 } from '@km0/contracts'
 import type { PanelEvent } from '../panel-events.ts'
 import { type Changes, PanelState } from '../panel-state.ts'
+import { coarseRecent, coarseReplay, coarseTrack } from './coarse-tracks.ts'
 import { coarsePoint, coarseTrail, MaskedViews } from './masked-views.ts'
 import { Pseudonyms } from './pseudonyms.ts'
 import { type MaskingRules, NO_MASKING } from './settings.ts'
@@ -96,6 +98,20 @@ export class MaskingState extends PanelState {
     return points.map((point) => (this.#shifts.isOff(depot, point[2]) ? coarseTrail(point, this.#rules.offShiftGridM) : point))
   }
 
+  /** A van's day as packed columns, as a scope may see it. */
+  trackFor(scope: Scope, van: string, bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+    return scope.coarseOffShift === true ? coarseTrack(bytes, van, this.#isOff, this.#rules.offShiftGridM) : bytes
+  }
+
+  /** An hour of the replay as packed columns. */
+  replayFor(scope: Scope, bytes: Uint8Array<ArrayBuffer>): Uint8Array<ArrayBuffer> {
+    return scope.coarseOffShift === true ? coarseReplay(bytes, this.#isOff, this.#rules.offShiftGridM) : bytes
+  }
+
+  recentFor(scope: Scope, view: RecentPointsView): RecentPointsView {
+    return scope.coarseOffShift === true ? coarseRecent(view, this.#isOff, this.#rules.offShiftGridM) : view
+  }
+
   daysFor(scope: Scope, view: DaysView): DaysView {
     return scope.masked === true ? this.#masked.days(view) : view
   }
@@ -111,6 +127,8 @@ export class MaskingState extends PanelState {
     const [lon, lat] = coarseTrail([event.lon, event.lat, event.sinceMs], this.#rules.offShiftGridM)
     return { ...event, lat, lon }
   }
+
+  readonly #isOff = (van: string, atMs: number) => this.#shifts.isOff(this.depotOf(van), atMs)
 
   #offShift(scope: Scope, point: PanelPoint): PanelPoint {
     return scope.coarseOffShift === true ? this.#coarseOff(point, point.depotId) : point

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { type Depot, EVERYTHING, type PlatformEvent, type Scope, type Shift } from '@km0/contracts'
 import { gridCentre } from '@km0/contracts/grid'
+import { decodePacked, encodePacked } from '@km0/contracts/packed-columns'
 import fc from 'fast-check'
 import { beforeEach, describe, expect, it } from 'vitest'
 import type { PanelEvent } from '../panel-events.ts'
@@ -128,7 +129,7 @@ describe('whoever sees pseudonyms', () => {
       expect(passes(EVERYTHING), route).toBe(true)
       if (!passes(MASKED)) bare.push(route)
       expect(passes(MASKED), route).toBe(access.needs === 'open' || access.vans === 'none' || access.masks === true)
-      expect(passes(COARSE), route).toBe(access.positions !== true)
+      expect(passes(COARSE), route).toBe(true)
     }
     expect(bare).toEqual(expect.arrayContaining(['GET /api/register', 'GET /api/points', 'GET /api/van-day', 'GET /api/replay/hour']))
   })
@@ -137,8 +138,10 @@ describe('whoever sees pseudonyms', () => {
 it('docs/personal-data.md says of each route how it shows vans', () => {
   const text = readFileSync('docs/personal-data.md', 'utf8')
   const told = Object.fromEntries([...text.matchAll(/^\| `(\w+ \/\S+)` \| (.+) \| (.+) \|$/gm)].map(([, route, ...how]) => [route, how]))
-  const is = Object.entries(ACCESS).flatMap(([route, { vans, masks, positions }]) =>
-    vans === 'none' ? [] : [[route, [masks ? 'yes' : 'refused', positions ? 'refused' : masks ? 'on the grid' : '–']]],
+  // Those that show places; of the masked ones all may.
+  const places = ['GET /api/points', 'GET /api/van-day', 'GET /api/van-day/track', 'GET /api/replay/hour']
+  const is = Object.entries(ACCESS).flatMap(([route, { vans, masks }]) =>
+    vans === 'none' ? [] : [[route, [masks ? 'yes' : 'refused', masks || places.includes(route) ? 'on the grid' : '–']]],
   )
   expect(told).toEqual(Object.fromEntries(is))
 })
@@ -158,6 +161,41 @@ describe('vans off shift', () => {
     expect(told(state.batchFor(COARSE, [VAN]))).toEqual([])
     expect(told(state.deltaFor(COARSE, state.takeChanges(AT_NIGHT)).points)).toEqual([VAN])
     expect(told(state.trail(COARSE, VAN)?.points.at(-1))).toEqual([])
+  })
+
+  it('lie on it in the tracks of the lake, in the replay, and among late and refused points', () => {
+    const [fromMs, off] = [AT_WORK, AT_NIGHT - AT_WORK]
+    const [lat, lon] = gridCentre(41.979_412, 2.821_433, 3_000).map((degrees) => Math.round(degrees * 1e6))
+    const point = { arrivalMs: AT_NIGHT, eventMs: null, lat: 41.979_412, lon: 2.821_433 }
+    const columns = [Int32Array.of(0, off), Int32Array.of(41_979_412, 41_979_412), Int32Array.of(2_821_433, 2_821_433), Int32Array.of(0, 0)]
+    const packed = encodePacked(
+      { fromMs, late: [point], refused: [{ ...point, arrivalMs: AT_WORK }], vans: [{ van: VAN, rows: 2 }] },
+      columns,
+    )
+    expect(state.trackFor(EVERYTHING, VAN, packed)).toBe(packed)
+    const track = decodePacked<{ late: object[]; refused: object[] }>(state.trackFor(COARSE, VAN, packed).buffer)
+    expect(track.columns.slice(0, 3).map((column) => [...column])).toEqual([
+      [0, off],
+      [41_979_412, lat],
+      [2_821_433, lon],
+    ])
+    expect([told(track.header.late), told(track.header.refused)]).toEqual([[], ['41.9794', '2.8214']])
+    const replay = decodePacked(state.replayFor(COARSE, packed).buffer)
+    expect(replay.columns.map((column) => [...column])).toEqual([
+      [0, off],
+      [41_979_412, lat],
+      [2_821_433, lon],
+      [0, -1],
+    ])
+    const recent = {
+      van: VAN,
+      nowMs: AT_NIGHT,
+      fromMs,
+      truncated: false,
+      points: [{ ...point, verdict: 'accepted', reason: null }],
+    } as never
+    expect(told(state.recentFor(COARSE, recent))).toEqual([VAN])
+    expect(told(state.recentFor(EVERYTHING, recent))).toEqual([VAN, '41.9794', '2.8214'])
   })
 
   it('a van without a depot, or a depot without shifts, is not off shift', () => {

@@ -5,6 +5,7 @@ import { Refusal } from '../guard.ts'
 import type { AnswerCache } from '../lake/answer-cache.ts'
 import { type LakeReads, LakeTroubleError } from '../lake/lake-reads.ts'
 import { goneSignal, sendZipped, zip } from '../lake/send-packed.ts'
+import type { MaskingState } from '../masking/masking-state.ts'
 import { json, type Routes, sessionOf } from '../rest.ts'
 
 const HOUR_MS = 3_600_000
@@ -19,12 +20,13 @@ export interface ReplayRestOptions {
   readonly serving: Pick<Serving, 'readRegister' | 'readOutages'>
   readonly lake: LakeReads
   readonly cache: AnswerCache
+  readonly state: Pick<MaskingState, 'replayFor'>
   /** Present time of the platform. */
   readonly nowMs: () => number
 }
 
 /** Where everybody was: an hour of the lake at a time, and beside it the register and our outages. Each asker gets the vans of their scope. */
-export function replayRoutes({ serving, lake, cache, nowMs }: ReplayRestOptions): Routes {
+export function replayRoutes({ serving, lake, cache, state, nowMs }: ReplayRestOptions): Routes {
   const vansOf = async (scope: Scope) =>
     scope.kind === 'all' ? null : (await serving.readRegister(scope)).registered.map(({ van }) => van).sort()
   return new Map([
@@ -66,10 +68,11 @@ export function replayRoutes({ serving, lake, cache, nowMs }: ReplayRestOptions)
           const signal = goneSignal(response)
           const vans = await vansOf(scope)
           const isSettled = fromMs + HOUR_MS < nowMs() - SETTLED_AFTER_MS
-          const key = `replay|${vans === null ? 'all' : JSON.stringify(vans)}|${fromMs}`
+          const how = scope.coarseOffShift === true ? 'off-shift' : ''
+          const key = `replay|${vans === null ? 'all' : JSON.stringify(vans)}|${how}|${fromMs}`
           try {
             const bytes = await cache.get(key, isSettled ? SETTLED_FRESH_MS : FRESH_MS, signal, (given) =>
-              lake.replay({ fromMs, toMs: fromMs + HOUR_MS, vans }, given).then(zip),
+              lake.replay({ fromMs, toMs: fromMs + HOUR_MS, vans }, given).then((bytes) => zip(state.replayFor(scope, bytes))),
             )
             await sendZipped(request, response, bytes)
           } catch (error) {

@@ -9,15 +9,12 @@ export interface Access {
   readonly vans: 'scoped' | 'all' | 'none'
   /** Whoever sees pseudonyms gets them here: the answer has passed MaskingState, or tells of no van. Without it the route is refused to them. */
   readonly masks?: true
-  /** It tells single positions as they came: refused to those who see vans off shift on a grid. */
-  readonly positions?: true
   /** A POST that changes nothing: not in the audit. */
   readonly looks?: true
 }
 
 const scoped = (needs: Needs): Access => ({ needs, vans: 'scoped' })
 const masked = (needs: Needs): Access => ({ needs, vans: 'scoped', masks: true })
-const positions = (needs: Needs): Access => ({ needs, vans: 'scoped', positions: true })
 const all = (needs: Needs): Access => ({ needs, vans: 'all' })
 const none = (needs: Needs): Access => ({ needs, vans: 'none' })
 
@@ -72,11 +69,11 @@ export const ACCESS: Readonly<Record<string, Access>> = {
 
   'GET /api/map/tiles.pmtiles': none('any'),
   'GET /api/trails': masked('any'),
-  'GET /api/points': positions('any'),
-  'GET /api/van-day': positions('any'),
-  'GET /api/van-day/track': positions('any'),
-  'GET /api/replay': positions('any'),
-  'GET /api/replay/hour': positions('any'),
+  'GET /api/points': scoped('any'),
+  'GET /api/van-day': scoped('any'),
+  'GET /api/van-day/track': scoped('any'),
+  'GET /api/replay': scoped('any'),
+  'GET /api/replay/hour': scoped('any'),
 
   'GET /api/days': masked('any'),
   'GET /api/days.csv': masked('any'),

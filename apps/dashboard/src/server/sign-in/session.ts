@@ -74,8 +74,6 @@ export function checkAccess(access: Access, session: Session | null): void {
   const isBare = access.vans !== 'none' && access.masks === undefined
   if (isBare && session.scope.masked === true)
     throw new Refusal(403, 'this names vans, and you see pseudonyms', 'An administrator says who sees which van: KM0_MASKED, or the token.')
-  if (isBare && access.positions === true && session.scope.coarseOffShift === true)
-    throw new Refusal(403, 'this shows where vans were off shift', 'Ask an administrator; KM0_OFF_SHIFT_GRID_M rules it.')
   if (access.vans === 'all' && session.scope.kind !== 'all')
     throw new Refusal(403, 'this is of all vans', 'Ask somebody who sees all depots.')
 }

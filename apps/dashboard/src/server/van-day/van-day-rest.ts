@@ -7,7 +7,7 @@ import { Refusal } from '../guard.ts'
 import type { AnswerCache } from '../lake/answer-cache.ts'
 import { type LakeReads, LakeTroubleError } from '../lake/lake-reads.ts'
 import { goneSignal, sendZipped, zip } from '../lake/send-packed.ts'
-import type { PanelState } from '../panel-state.ts'
+import type { MaskingState } from '../masking/masking-state.ts'
 import { json, type Routes, sessionOf } from '../rest.ts'
 import { roomOf } from '../scope.ts'
 
@@ -24,7 +24,7 @@ export interface VanDayRestOptions {
   readonly serving: Pick<Serving, 'readVanDay' | 'readTrack'>
   readonly lake: LakeReads
   readonly cache: AnswerCache
-  readonly state: Pick<PanelState, 'feed' | 'trail' | 'nextOffsets' | 'newestOf'>
+  readonly state: Pick<MaskingState, 'feed' | 'trail' | 'nextOffsets' | 'newestOf' | 'trackFor'>
   /** Ends of the source partitions a moment ago; null when they are not known. */
   readonly endOffsets: () => ReadonlyMap<number, number> | null
   readonly rules: PositionsSettings
@@ -58,7 +58,7 @@ export function vanDayRoutes(options: VanDayRestOptions): Routes {
           const key = `van|${roomOf(scope)}|${van}|${day.startMs}`
           try {
             const bytes = await options.cache.get(key, isToday ? TRACK_FRESH_TODAY_MS : TRACK_FRESH_MS, signal, (given) =>
-              trackOf(options, scope, van, day, given).then(zip),
+              trackOf(options, scope, van, day, given).then((bytes) => zip(options.state.trackFor(scope, van, bytes))),
             )
             await sendZipped(request, response, bytes)
           } catch (error) {
