@@ -17,21 +17,30 @@ export async function watchCorrections(
   )
 }
 
-/** Notes that late points have come within silences of which people were told. Part of the transaction that stores the points. */
+/**
+ * Notes that late points have come about silences of which people were told. By the span of each van's points: one that holds none of them is looked
+ * at for nothing. Part of the transaction that stores the points.
+ */
 export async function noteLatePoints(
   client: Client,
   points: readonly { readonly van: string; readonly eventMs: number }[],
   writtenAtMs: number,
 ): Promise<void> {
   if (points.length === 0) return
+  const spans = new Map<string, [fromMs: number, toMs: number]>()
+  for (const { van, eventMs } of points) {
+    const [fromMs, toMs] = spans.get(van) ?? [eventMs, eventMs]
+    spans.set(van, [Math.min(fromMs, eventMs), Math.max(toMs, eventMs)])
+  }
+  const rows = [...spans]
   // In one order, so that two writers never wait for each other.
   await client.query(
     `with late as (
-       select e.van, e.since_ms from km0.no_signal_episode e where e.told_late_points is not null and exists (
-         select from unnest($1::text[], $2::bigint[]) as l (van, event_ms) where l.van = e.van and l.event_ms > e.since_ms and l.event_ms < e.ended_ms)
-       and e.van = any($1) order by e.van, e.since_ms for update)
-     update km0.no_signal_episode e set look_at_ms = $3 from late where e.van = late.van and e.since_ms = late.since_ms`,
-    [points.map(({ van }) => van), points.map(({ eventMs }) => eventMs), writtenAtMs + SETTLED_MS],
+       select e.van, e.since_ms from unnest($1::text[], $2::bigint[], $3::bigint[]) as l (van, from_ms, to_ms)
+       join km0.no_signal_episode e on e.van = l.van and e.told_late_points is not null and e.since_ms < l.to_ms and e.ended_ms > l.from_ms
+       order by e.van, e.since_ms for update of e)
+     update km0.no_signal_episode e set look_at_ms = $4 from late where e.van = late.van and e.since_ms = late.since_ms`,
+    [rows.map(([van]) => van), rows.map(([, [fromMs]]) => fromMs), rows.map(([, [, toMs]]) => toMs), writtenAtMs + SETTLED_MS],
   )
 }
 
