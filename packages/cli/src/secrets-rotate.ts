@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util'
 import { rotateSecretsKey, SecretsKeyError } from '@km0/serving'
 import { findDatabaseUrl, findSecretsKeyFile } from './addresses.ts'
 import { type Command, CommandError } from './command.ts'
+import { noteCommand, withSignIn } from './user-open.ts'
 
 export const secretsRotate: Command = {
   words: ['secrets', 'rotate'],
@@ -16,6 +17,7 @@ export const secretsRotate: Command = {
     const file = findSecretsKeyFile(process.env)
     try {
       const sealed = await rotateSecretsKey(file, { databaseUrl: findDatabaseUrl(process.env), applicationName: 'km0-cli' })
+      await withSignIn((signIn) => noteCommand(signIn, 'secrets rotate', `${sealed} secrets`))
       process.stdout.write(`${file} begins with a new key; ${sealed} secrets are sealed with it\n`)
       return 0
     } catch (error) {
