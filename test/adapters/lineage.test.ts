@@ -9,56 +9,13 @@ import { closeServer, createLogger, listen, Registry } from '@km0/runtime'
 import { type Backfills, openBackfills, openReprocessings, openServing, PieceRows, type Reprocessings } from '@km0/serving'
 import { startServices, type TestServices } from '@km0/testkit/services'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { z } from 'zod'
+import { type RunEvent, runEvent } from '../../apps/batch/src/lineage/run-event.testbench.ts'
 import { startLineage } from '../../apps/batch/src/lineage/start-lineage.ts'
 
 const HOUR = 3_600_000
 const T0 = Date.UTC(2026, 8, 14, 6)
 const actor = { id: 'anna', name: 'Anna Puig', roles: ['analyst'] }
 const by = { actor, reason: 'phone of furgoneta-3', atMs: T0 }
-
-/** OpenLineage 2-0-2 and the facets that are used, as https://openlineage.io/spec/2-0-2/OpenLineage.json has them. */
-const facet = <Shape extends z.ZodRawShape>(name: string, rest: Shape) =>
-  z.object({
-    _producer: z.url(),
-    _schemaURL: z.url().refine((url) => name === '' || url.includes(`/${name}.json#/$defs/${name}`)),
-    ...rest,
-  })
-const dataset = {
-  namespace: z.string().regex(/^(file|s3:\/\/\w+|postgres:\/\/[\w.]+:\d+|kafka:\/\/[\w.]+:\d+)$/),
-  name: z.string().min(1),
-  facets: z.strictObject({ version: facet('DatasetVersionDatasetFacet', { datasetVersion: z.string() }) }).optional(),
-}
-const runEvent = z.strictObject({
-  eventType: z.enum(['START', 'COMPLETE', 'ABORT', 'FAIL']),
-  eventTime: z.iso.datetime(),
-  producer: z.url(),
-  schemaURL: z.literal('https://openlineage.io/spec/2-0-2/OpenLineage.json#/$defs/RunEvent'),
-  run: z.strictObject({
-    runId: z.uuid(),
-    facets: z.strictObject({
-      processing_engine: facet('ProcessingEngineRunFacet', { version: z.string(), name: z.string() }),
-      nominalTime: facet('NominalTimeRunFacet', { nominalStartTime: z.iso.datetime(), nominalEndTime: z.iso.datetime() }).optional(),
-      errorMessage: facet('ErrorMessageRunFacet', { message: z.string(), programmingLanguage: z.string() }).optional(),
-      km0_version: facet('', { version: z.number() }).optional(),
-    }),
-  }),
-  job: z.strictObject({
-    namespace: z.string().min(1),
-    name: z.string().min(1),
-    facets: z.strictObject({
-      jobType: facet('JobTypeJobFacet', { processingType: z.enum(['BATCH', 'STREAMING']), integration: z.string(), jobType: z.string() }),
-      documentation: facet('DocumentationJobFacet', { description: z.string() }),
-    }),
-  }),
-  inputs: z.array(
-    z.strictObject({
-      ...dataset,
-      inputFacets: z.strictObject({ inputStatistics: facet('InputStatisticsInputDatasetFacet', { rowCount: z.number() }) }).optional(),
-    }),
-  ),
-  outputs: z.array(z.strictObject(dataset)),
-})
 
 let services: TestServices<{ postgres: true }>
 let store: Backfills
@@ -117,7 +74,6 @@ async function until<T>(read: () => T | Promise<T>, isDone: (value: T) => boolea
   }
 }
 
-type RunEvent = z.infer<typeof runEvent>
 const brief = ({ job, eventType }: RunEvent) => `${job.name} ${eventType}`
 
 it('each run is told, in a file, as OpenLineage has it', async () => {
