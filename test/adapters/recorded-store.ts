@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs'
 import { gunzipSync } from 'node:zlib'
 import type { Pool } from '@km0/serving/pool'
-import { z } from 'zod'
 
-const queriesSchema = z.array(z.object({ text: z.string(), values: z.array(z.unknown()).nullable() }))
-export type RecordedQuery = z.infer<typeof queriesSchema>[number]
+export interface RecordedQuery {
+  readonly text: string
+  readonly values: readonly unknown[] | null
+}
 
 /**
  * A store as the code of an older commit wrote it, as SQL, and every statement that this code said to it meanwhile, each once: writes of results, late
@@ -13,7 +14,7 @@ export type RecordedQuery = z.infer<typeof queriesSchema>[number]
 export function recordedStore(commit: string): { readonly sql: string; readonly queries: readonly RecordedQuery[] } {
   const read = (ending: string) =>
     gunzipSync(readFileSync(new URL(`./recorded/store-${commit}.${ending}.gz`, import.meta.url))).toString('utf8')
-  return { sql: read('sql'), queries: queriesSchema.parse(JSON.parse(read('queries.json'))) }
+  return { sql: read('sql'), queries: JSON.parse(read('queries.json')) as RecordedQuery[] }
 }
 
 const isRead = ({ text }: RecordedQuery) =>
@@ -36,7 +37,7 @@ export async function refusedOf(pool: Pool, queries: readonly RecordedQuery[]): 
   for (const { text, values } of queries) {
     try {
       await pool.transaction('begin', async (client) => {
-        await client.query(text, values ?? [])
+        await client.query(text, [...(values ?? [])])
         throw new RolledBack()
       })
     } catch (error) {

@@ -11,6 +11,7 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { backfillsRoutes } from '../../apps/dashboard/src/server/backfills/backfills-rest.ts'
 import { daysRoutes } from '../../apps/dashboard/src/server/days/days-rest.ts'
+import { MaskingState } from '../../apps/dashboard/src/server/masking/masking-state.ts'
 import { fillLake, HOUR, logOf, runLiveInto } from '../adapters/backfill-log.ts'
 import { BatchProcess, buildBatch } from '../adapters/batch-process.ts'
 import { lakeMissing, lakeSettings } from '../adapters/lake-folders.ts'
@@ -71,7 +72,7 @@ beforeAll(async () => {
   const nowMs = () => NOW
   panel = await startPanelUnderTest(new SimulatedSource({ labelsFile: LABELS, vans: 3 }), {
     extensions: [
-      { routes: daysRoutes({ serving, nowMs }) },
+      { routes: daysRoutes({ serving, state: new MaskingState({ clock: 'machine', placeOf: () => null }), nowMs }) },
       { routes: backfillsRoutes({ backfills: store, serving, nights, queue, rules: DEFAULT_POSITIONS_SETTINGS, nowMs }) },
     ],
   })

@@ -108,6 +108,8 @@ function extension(reads: LakeReads) {
       trail: (_scope, van) => ({ van, points: [] }),
       nextOffsets: () => new Map([[0, 10]]),
       newestOf: () => [{ van: 'furgoneta-3', eventMs: NOON - 20 * SECOND }],
+      trackFor: (_scope, _van, bytes) => bytes,
+      replayFor: (_scope, bytes) => bytes,
     },
     endOffsets: () => new Map([[0, 10]]),
     rules: DEFAULT_POSITIONS_SETTINGS,
