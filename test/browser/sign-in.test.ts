@@ -8,6 +8,7 @@ import { launchBrowser } from '@km0/testkit/browser'
 import { startServices, type TestServices } from '@km0/testkit/services'
 import type { Browser, BrowserContext, Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { NO_MASKING } from '../../apps/dashboard/src/server/masking/settings.ts'
 import { signInExtension } from '../../apps/dashboard/src/server/sign-in/sign-in-extension.ts'
 import { violations } from './accessibility.ts'
 import { LABELS, startPanelUnderTest } from './panel-under-test.ts'
@@ -76,7 +77,7 @@ describe.skipIf(browser === null)('sign-in', () => {
     const door = signInExtension({
       signIn,
       attempts: { perAddress: 40, perAccount: 3, windowMs: 15 * minutes },
-      ...{ tokenRequestsPerMinute: 600, behindProxy: false, auditDays: 400 },
+      ...{ tokenRequestsPerMinute: 600, behindProxy: false, auditDays: 400, masking: NO_MASKING },
       onTrouble: (error, what) => console.error(what, error),
     })
     source = new SimulatedSource({ labelsFile: LABELS, vans: 12, silent: { 3: 20, 4: 20 } })
