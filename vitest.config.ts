@@ -1,10 +1,22 @@
 import { defineConfig } from 'vitest/config'
+import { BaseSequencer, type TestSpecification } from 'vitest/node'
+
+/** Files that mostly wait begin first: whatever runs beside them has the machine, and no other file waits for them at the end. */
+const WAIT_LONGEST = ['test/browser/real-stack.test.ts']
+class LongestFirst extends BaseSequencer {
+  override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
+    const waits = ({ moduleId }: TestSpecification) => WAIT_LONGEST.some((path) => moduleId.endsWith(path))
+    const sorted = await super.sort(files)
+    return [...sorted.filter(waits), ...sorted.filter((file) => !waits(file))]
+  }
+}
 
 // One project a budget line of test/README.md. Suites that use real services run one file at a time, or two: the machine has two cores.
 const slow = { pool: 'forks' as const, fileParallelism: false, testTimeout: 120_000, hookTimeout: 180_000 }
 
 export default defineConfig({
   test: {
+    sequence: { sequencer: LongestFirst },
     projects: [
       {
         test: {

@@ -39,10 +39,14 @@ export class PlatformUnderTest {
   }
 
   /** Starts it on a free port and waits until it is ready. Rejects with all that it said when it is not. */
-  static async start(words: readonly string[] = [], environment: Readonly<Record<string, string>> = {}): Promise<PlatformUnderTest> {
+  static async start(
+    words: readonly string[] = [],
+    environment: Readonly<Record<string, string>> = {},
+    readyWithinMs = READY_WITHIN_MS,
+  ): Promise<PlatformUnderTest> {
     const platform = new PlatformUnderTest(['--port', String(await freePort()), ...words], environment)
     try {
-      await platform.until(() => /^Panel: http/m.test(platform.#text), READY_WITHIN_MS, 'it to be ready')
+      await platform.until(() => /^Panel: http/m.test(platform.#text), readyWithinMs, 'it to be ready')
     } catch (error) {
       // Nobody else knows of it.
       await platform.stop()

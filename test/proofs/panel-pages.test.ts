@@ -15,20 +15,21 @@ import { PlatformUnderTest } from '../e2e/platform.ts'
 const ARTEFACTS = join(import.meta.dirname, '../artefacts/panel-pages')
 /** Its lake needs some minutes before a page can look back. */
 const LOOK_BACK_MS = 4 * 60_000
-const PAGES: readonly (readonly [string, () => string])[] = [
-  ['map', () => '/'],
-  ['card', () => '/?van=furgoneta-3'],
-  ['stock', () => '/estoc'],
-  ['handover', () => '/relleu'],
-  ['van', () => '/furgoneta?van=furgoneta-3'],
-  ['replay', () => `/reproduccio?t=${new Date(Date.now() - LOOK_BACK_MS).toISOString()}`],
-  ['days', () => '/dies'],
-  ['backfills', () => '/recalculs'],
-  ['ledger', () => '/balanc'],
-  ['operations', () => '/operacions'],
-  ['fleet', () => '/flota'],
-  ['data', () => '/dades'],
-  ['users', () => '/usuaris'],
+/** Name, path, and what is there once the page has something to show. */
+const PAGES: readonly (readonly [string, () => string, string])[] = [
+  ['map', () => '/', '[data-status="ready"]'],
+  ['card', () => '/?van=furgoneta-3', '[data-status="ready"]'],
+  ['stock', () => '/estoc', '[data-list="episodes"]'],
+  ['handover', () => '/relleu', 'li[data-van], li[data-change]'],
+  ['van', () => '/furgoneta?van=furgoneta-3', '[data-status="ready"]'],
+  ['replay', () => `/reproduccio?t=${new Date(Date.now() - LOOK_BACK_MS).toISOString()}`, '[data-status="ready"]'],
+  ['days', () => '/dies', 'tbody tr[data-van]'],
+  ['backfills', () => '/recalculs', 'main h2'],
+  ['ledger', () => '/balanc', 'main h2'],
+  ['operations', () => '/operacions', '[data-partition]'],
+  ['fleet', () => '/flota', 'tbody tr'],
+  ['data', () => '/dades', 'main h2'],
+  ['users', () => '/usuaris', 'tr[data-action]'],
 ]
 const THEMES = ['dark', 'light'] as const
 type Theme = (typeof THEMES)[number]
@@ -91,6 +92,9 @@ async function look(page: Page, name: string, theme: Theme): Promise<string[]> {
   for (const [size, viewport] of Object.entries({ phone: SIZES.phone, wall: SIZES.wall })) {
     await page.setViewportSize(viewport)
     await settled(page)
+    // Between two frames of a busy machine it may be.
+    const fits = () => document.documentElement.scrollWidth <= window.innerWidth
+    await page.waitForFunction(fits, undefined, { timeout: SETTLED_MS }).catch(() => undefined)
     const wider = await page.evaluate(() => document.documentElement.scrollWidth - window.innerWidth)
     if (wider > 0) found.push(`${wider} pixels wider than a ${size}`)
     await keep(page, `${name}-${theme}-${viewport.width}`)
@@ -128,9 +132,10 @@ describe.skipIf(browser === null)('every page, over the whole platform', () => {
   })
 
   describe.each(THEMES)('%s', (theme) => {
-    test.each(PAGES)('%s', async (name, path) => {
+    test.each(PAGES)('%s', async (name, path, shown) => {
       const page = await open(theme)
       await page.goto(`${url}${path()}`)
+      await page.locator(shown).first().waitFor()
       const found = await look(page, name, theme)
       await page.context().close()
       expect(found).toEqual([])
