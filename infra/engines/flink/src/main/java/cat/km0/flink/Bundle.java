@@ -54,7 +54,7 @@ final class Bundle implements AutoCloseable {
   Value create(String name, Object... arguments) {
     Object[] all = Arrays.copyOf(arguments, arguments.length + 1);
     all[arguments.length] = emit;
-    return km0.invokeMember(name, all);
+    return km0.getMember(name).execute(all);
   }
 
   @Override
