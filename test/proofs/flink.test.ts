@@ -1,6 +1,5 @@
 import { join } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
-import { DEFAULT_STOCK_SETTINGS, encodeHeartbeat, STOCK_EVENT_KIND, TOPICS } from '@km0/contracts'
+import { DEFAULT_STOCK_SETTINGS, TOPICS } from '@km0/contracts'
 import { startGuard } from '@km0/infra/embedded/guard'
 import { type Cluster, startCluster } from '@km0/infra/engines/flink/cluster/cluster'
 import { buildJob } from '@km0/infra/engines/flink/cluster/fetch'
@@ -9,12 +8,14 @@ import { createPositions, createStockShuffle, createStockWindows } from '@km0/pi
 import { startServices, type TestServices } from '@km0/testkit/services'
 import { type Log, type OutRecord, openLog } from '@km0/transport'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
-import { generatedLog } from '../chaos/generated-log.ts'
+import { endMs, positionsLog, STOCK_SOURCES, stockLog, until } from './flink-logs.ts'
 
 const partitions = TOPICS.positions.partitions
 /** All that the positions job writes. */
 const POSITIONS = [TOPICS.panel, TOPICS.late, TOPICS.deadLetters, TOPICS.live, TOPICS.marks].map(({ name }) => name)
-const WAIT_MS = 180_000
+
+/** With FLINK_PROOF=short the proof ends after the kill of a TaskManager. */
+const IS_SHORT = process.env.FLINK_PROOF === 'short'
 
 /** Flink's processes end with this one, also when it is killed. */
 const guard = startGuard(0)
@@ -24,17 +25,6 @@ let jar: string
 beforeAll(async () => {
   jar = await buildJob()
 }, 600_000)
-
-/** Waits for a condition; throws with `what` and what was seen last. */
-async function until<T>(what: string, look: () => Promise<T>, holds: (seen: T) => boolean): Promise<T> {
-  const deadlineMs = performance.now() + WAIT_MS
-  for (;;) {
-    const seen = await look()
-    if (holds(seen)) return seen
-    if (performance.now() > deadlineMs) throw new Error(`${what}: not in ${WAIT_MS} ms; last ${JSON.stringify(seen)}`)
-    await sleep(250)
-  }
-}
 
 interface Row {
   readonly key: string | null
@@ -106,9 +96,8 @@ function comparable(topic: string, value: string): string {
 }
 
 /** A job, its whole log, and what must come out of it by topic. */
-interface Case {
+interface Job {
   readonly mainClass: string
-  readonly delivery: string
   readonly words: readonly string[]
   readonly topics: readonly string[]
   readonly records: readonly OutRecord[]
@@ -152,40 +141,11 @@ async function missing(topics: readonly string[], want: ReadonlyMap<string, stri
   return counts
 }
 
-/** A third of the log, kill -9 of a TaskManager, a stop and another parallelism, loss of the whole cluster, the rest. */
-async function survives({ mainClass, delivery, words, topics, records, expected }: Case): Promise<Map<string, string[]>> {
-  const start = () => startCluster({ folder: join(services.dataDir, 'flink'), taskManagers: 2, slots: 1, guard })
-  const run = (on: Cluster, parallelism: number, from?: string) => {
-    const all = [`brokers=${services.kafka.brokers}`, `delivery=${delivery}`, 'checkpoint-ms=1000', ...words]
-    return on.rest.run({ jar, mainClass, parallelism, words: all, ...(from === undefined ? {} : { from }) })
-  }
-  const sixth = Math.floor(records.length / 6)
-  let now = await start()
-  cluster = now
-  await write(records.slice(0, 2 * sixth))
-  let job = await run(now, 2)
-  await nextCheckpoint(now, job)
-
-  const killedMs = performance.now()
-  await now.taskManagers.get('tm-1')?.kill9()
-  await write(records.slice(2 * sixth, 3 * sixth))
-  await now.startTaskManager('tm-1')
-  await nextCheckpoint(now, job)
-  console.log(`${delivery}: a checkpoint ${Math.round(performance.now() - killedMs)} ms after kill -9 of a TaskManager`)
-
-  const savepoint = await now.rest.suspend(job)
-  console.log(`${delivery}: stopped with a ${savepoint.kind}, on at parallelism 1`)
-  job = await run(now, 1, savepoint.path)
-  await write(records.slice(3 * sixth, 4 * sixth))
-  await nextCheckpoint(now, job)
-  const retained = await nextCheckpoint(now, job)
-
-  await now.kill9()
-  now = await start()
-  cluster = now
-  job = await run(now, 2, retained)
-  await write(records.slice(4 * sixth))
-  const want = await expected(log)
+/** Waits until every row of the jobs is there, then compares. `isOnce`: none is there twice. */
+async function compare(jobs: readonly Job[], what: string, isOnce: boolean): Promise<Map<string, string[]>> {
+  const want = new Map<string, string[]>()
+  for (const { expected } of jobs) for (const [topic, lines] of await expected(log)) want.set(topic, lines)
+  const topics = jobs.flatMap((job) => job.topics)
   await until(
     'all results',
     () => missing(topics, want),
@@ -194,52 +154,65 @@ async function survives({ mainClass, delivery, words, topics, records, expected 
   for (const topic of topics) {
     const rows = await found(topic)
     const wanted = want.get(topic) ?? []
-    console.log(`${delivery}: ${topic} ${rows.length} rows, ${wanted.length} wanted`)
-    if (delivery === 'exactly-once') expect(rows).toEqual(wanted)
+    console.log(`${what}: ${topic} ${rows.length} rows, ${wanted.length} wanted`)
+    if (isOnce) expect(rows).toEqual(wanted)
     else expect([...new Set(rows)]).toEqual([...new Set(wanted)])
   }
-  expect(await now.rest.jobState(job)).toBe('RUNNING')
-  await now.stop()
-  cluster = undefined
   return want
 }
 
-const endMs = Math.floor(Date.now() / 60_000) * 60_000
-
-/** The bridge is away for some minutes: heartbeats are missing, which is an outage. */
-function positionsLog(): OutRecord[] {
-  const all = generatedLog({ seed: 9, vans: 30, minutes: 60, endMs, partitions })
-  const awayMs = endMs - 30 * 60_000
-  const isAway = ({ timestampMs = 0, value }: OutRecord) =>
-    timestampMs > awayMs && timestampMs < awayMs + 180_000 && String(value).includes('"batec"')
-  return all.filter((record) => !isAway(record))
-}
-
-const STOCK_SOURCES = TOPICS.stockEvents.partitions
-const MINUTE = 60_000
-
-/** An hour of stock, keyed by nothing: every source partition is behind the one before it, some events are late, doubled, damaged, ahead. */
-function stockLog(): OutRecord[] {
-  let state = 4
-  const below = (limit: number) => {
-    state = (Math.imul(state, 1_103_515_245) + 12_345) & 0x7fff_ffff
-    return Math.floor((state / 0x8000_0000) * limit)
+/** A third of the logs, kill -9 of a TaskManager, a stop and another parallelism, loss of the whole cluster, the rest. */
+async function survive(jobs: readonly Job[], delivery: string): Promise<Map<string, string[]>> {
+  const start = async () => {
+    cluster = await startCluster({ folder: join(services.dataDir, 'flink'), taskManagers: 2, slots: jobs.length, guard })
+    return cluster
   }
-  const records: OutRecord[] = []
-  const put = (partition: number, timestampMs: number, value: string) =>
-    records.push({ topic: TOPICS.stockEvents.name, key: null, partition, timestampMs, value })
-  for (let nowMs = endMs - 60 * MINUTE; nowMs < endMs; nowMs += 10_000) {
-    for (let partition = 0; partition < STOCK_SOURCES; partition += 1) {
-      const lateMs = below(100) < 4 ? below(15 * MINUTE) : below(20_000)
-      const data_ms = below(300) === 0 ? nowMs + 90_000 : nowMs - partition * 40_000 - lateMs
-      const dades = { producte: `vi-${below(4)}`, mercat: `mercat-${below(3)}`, estoc_actual: below(40), delta: -1, replica: false }
-      const value = JSON.stringify({ tipus: STOCK_EVENT_KIND, id: `${nowMs}-${partition}`, data_ms, dades })
-      put(partition, nowMs, below(200) === 0 ? value.slice(0, 50) : value)
-      if (below(50) === 0) put(partition, nowMs, value)
-    }
+  const run = (on: Cluster, parallelism: number, from?: readonly string[]) =>
+    Promise.all(
+      jobs.map(({ mainClass, words }, index) => {
+        const all = [`brokers=${services.kafka.brokers}`, `delivery=${delivery}`, 'checkpoint-ms=1000', ...words]
+        const place = from?.[index]
+        return on.rest.run({ jar, mainClass, parallelism, words: all, ...(place === undefined ? {} : { from: place }) })
+      }),
+    )
+  const checkpoints = (on: Cluster, ids: readonly string[]) => Promise.all(ids.map((id) => nextCheckpoint(on, id)))
+  const writePart = async (from: number, to: number) => {
+    for (const { records } of jobs) await write(records.slice((records.length * from) / 6, (records.length * to) / 6))
   }
-  for (let partition = 0; partition < STOCK_SOURCES; partition += 1) put(partition, endMs, encodeHeartbeat(endMs))
-  return records
+  let now = await start()
+  await writePart(0, 2)
+  let ids = await run(now, 2)
+  await checkpoints(now, ids)
+
+  const killedMs = performance.now()
+  await now.taskManagers.get('tm-1')?.kill9()
+  await writePart(2, 3)
+  await now.startTaskManager('tm-1')
+  await checkpoints(now, ids)
+  console.log(`${delivery}: checkpoints ${Math.round(performance.now() - killedMs)} ms after kill -9 of a TaskManager`)
+
+  if (IS_SHORT) {
+    await writePart(3, 6)
+    return compare(jobs, delivery, delivery === 'exactly-once')
+  }
+  const places = await Promise.all(ids.map((id) => now.rest.suspend(id)))
+  console.log(`${delivery}: stopped with ${places.map(({ kind }) => kind).join(', ')}; on at parallelism 1`)
+  const paths = places.map(({ path }) => path)
+  ids = await run(now, 1, paths)
+  await writePart(3, 4)
+  await checkpoints(now, ids)
+  await checkpoints(now, ids)
+  // Only the newest two are kept, so they are asked for just before.
+  const retained = await Promise.all(ids.map(async (id) => (await now.rest.checkpoints(id)).path ?? ''))
+  await now.kill9()
+  now = await start()
+  ids = await run(now, 2, retained)
+  await writePart(4, 6)
+  const want = await compare(jobs, delivery, delivery === 'exactly-once')
+  for (const id of ids) expect(await now.rest.jobState(id)).toBe('RUNNING')
+  await now.stop()
+  cluster = undefined
+  return want
 }
 
 /** Alerts, late and refused events of the replay; the newest stock by the shuffle's own tasks, one source partition after the other. */
@@ -258,7 +231,7 @@ async function expectedOfStock(records: readonly OutRecord[]): Promise<Map<strin
       next += 1
     }),
   )
-  for (const shuffle of shuffles) shuffle.configure(STOCK_SOURCES, endMs - 90 * MINUTE)
+  for (const shuffle of shuffles) shuffle.configure(STOCK_SOURCES, endMs - 5_400_000)
   const offsets = new Array<number>(STOCK_SOURCES).fill(0)
   for (const { partition = 0, timestampMs = 0, value } of records) {
     const text = String(value)
@@ -278,30 +251,32 @@ async function expectedOfStock(records: readonly OutRecord[]): Promise<Map<strin
   return linesByTopic(rows)
 }
 
-const WHAT = 'gives what our own core gives: kill -9 of a TaskManager, another parallelism, loss of the whole cluster'
+const STOCK = [TOPICS.stockAlerts, TOPICS.stockLate, TOPICS.stockDeadLetters, TOPICS.stockLive, TOPICS.stockMarks].map(({ name }) => name)
 
-describe.each(['exactly-once', 'at-least-once'])('positions on Flink, %s', (delivery) => {
-  it(WHAT, async () => {
-    const job = { mainClass: 'cat.km0.flink.PositionsJob', delivery, words: [], topics: POSITIONS }
-    const want = await survives({ ...job, records: positionsLog(), expected: expectedOf })
-    expect(want.get(TOPICS.panel.name)?.length).toBeGreaterThan(1_000)
-    expect(want.get(TOPICS.late.name)?.length).toBeGreaterThan(0)
-    expect(want.get(TOPICS.live.name)).toHaveLength(30)
-    // A mark of each partition, and an outage in each.
-    expect(want.get(TOPICS.marks.name)).toHaveLength(2 * partitions)
-  }, 600_000)
-})
-
-describe.each(['exactly-once', 'at-least-once'])('low stock on Flink, %s', (delivery) => {
-  it(WHAT, async () => {
-    const topics = [TOPICS.stockAlerts, TOPICS.stockLate, TOPICS.stockDeadLetters, TOPICS.stockLive, TOPICS.stockMarks].map(
-      ({ name }) => name,
+describe.each(['exactly-once', 'at-least-once'])('positions and low stock on Flink, %s', (delivery) => {
+  it('give what our own core gives: kill -9 of a TaskManager, another parallelism, loss of the whole cluster', async () => {
+    const stock = stockLog({ hours: 1, lateFromHour: 0 })
+    const want = await survive(
+      [
+        { mainClass: 'cat.km0.flink.PositionsJob', words: [], topics: POSITIONS, records: positionsLog(), expected: expectedOf },
+        {
+          mainClass: 'cat.km0.flink.StockJob',
+          words: ['idle-ms=3600000'],
+          topics: STOCK,
+          records: stock,
+          expected: () => expectedOfStock(stock),
+        },
+      ],
+      delivery,
     )
-    const job = { mainClass: 'cat.km0.flink.StockJob', delivery, words: ['idle-ms=3600000'], topics }
-    const records = stockLog()
-    const want = await survives({ ...job, records, expected: () => expectedOfStock(records) })
-    expect(want.get(TOPICS.stockAlerts.name)?.length).toBeGreaterThan(50)
-    expect(want.get(TOPICS.stockLate.name)?.length).toBeGreaterThan(10)
-    expect(want.get(TOPICS.stockMarks.name)).toHaveLength(TOPICS.stockAlerts.partitions)
+    const rows = (topic: { name: string }) => want.get(topic.name)?.length ?? 0
+    expect(rows(TOPICS.panel)).toBeGreaterThan(1_000)
+    expect(rows(TOPICS.late)).toBeGreaterThan(0)
+    expect(rows(TOPICS.live)).toBe(30)
+    // A mark of each partition, and an outage in each.
+    expect(rows(TOPICS.marks)).toBe(2 * partitions)
+    expect(rows(TOPICS.stockAlerts)).toBeGreaterThan(50)
+    expect(rows(TOPICS.stockLate)).toBeGreaterThan(10)
+    expect(rows(TOPICS.stockMarks)).toBe(TOPICS.stockAlerts.partitions)
   }, 600_000)
 })
