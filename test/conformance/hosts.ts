@@ -23,7 +23,8 @@ export interface HostOptions {
 /** Something that hosts the core. It is started, killed in the middle, stopped in the middle, started again. */
 export interface Host {
   readonly name: string
-  readonly stock: boolean
+  /** Stock is computed a second time, by another engine. */
+  readonly again: boolean
   /** null when it can run here, else why not and what to do. */
   missing(): string | null
   prepare(): Promise<void>
@@ -39,7 +40,7 @@ export interface Running {
 
 const node: Host = {
   name: 'node',
-  stock: true,
+  again: false,
   missing: () => null,
   prepare: async () => buildStream(),
   open({ environment, folder }) {
@@ -121,7 +122,7 @@ function streamsJobs({ environment, folder, guard }: HostOptions): Running & { s
 
 const kafkaStreams: Host = {
   name: 'kafka-streams',
-  stock: true,
+  again: false,
   missing: streamsMissing,
   prepare: async () => undefined,
   open: streamsJobs,
@@ -130,7 +131,7 @@ const kafkaStreams: Host = {
 /** A running job that moves: what our own roles have begun goes on in Kafka Streams, positions from a savepoint of ours, stock by replay. */
 const moved: Host = {
   name: 'node-to-kafka-streams',
-  stock: true,
+  again: true,
   missing: streamsMissing,
   async prepare() {
     buildStream()
@@ -168,7 +169,7 @@ const FLINK_CLASSES = ['cat.km0.flink.PositionsJob', 'cat.km0.flink.StockJob']
 
 const flink: Host = {
   name: 'flink',
-  stock: true,
+  again: false,
   missing() {
     return existsSync(join(cacheRoot(), 'flink-2.3.0')) ? null : 'not fetched: pnpm engine build flink'
   },

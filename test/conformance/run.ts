@@ -49,22 +49,30 @@ export async function runHost(host: Host, plan: Plan): Promise<Verdict[]> {
       }
     }
     const isAt = (rows: number) => () => results.rows.length > rows
+    const startedMs = performance.now()
+    const tell = (what: string) =>
+      process.stderr.write(
+        `${host.name}: ${what} after ${Math.round((performance.now() - startedMs) / 1000)} s, ${results.rows.length} rows\n`,
+      )
     try {
       await running.start()
+      tell('runs')
       await write(0)
       await until(isAt(0))
       await running.kill9()
+      tell('killed')
       await write(1)
       const atKill = results.rows.length
       await running.start()
       await until(isAt(atKill))
       await running.stop()
+      tell('stopped')
       await write(2)
       await running.start()
-      await until(() => judge(plan, results.rows, host.stock).every(({ difference }) => difference === null))
+      await until(() => judge(plan, results.rows, host.again).every(({ difference }) => difference === null))
       await running.stop()
       await results.read()
-      return judge(plan, results.rows, host.stock)
+      return judge(plan, results.rows, host.again)
     } finally {
       await running.kill9().catch(() => undefined)
       await producer.close()
