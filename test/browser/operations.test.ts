@@ -11,7 +11,7 @@ import {
   type SubscriptionView,
 } from '@km0/contracts'
 import { Counter, Gauge, Health, type OperationsServer, Registry, serveOperations } from '@km0/runtime'
-import type { StoredLatenessHour } from '@km0/serving'
+import { newSecretsKey, openSecretBox, type StoredLatenessHour } from '@km0/serving'
 import { launchBrowser } from '@km0/testkit/browser'
 import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -158,6 +158,7 @@ describe.skipIf(browser === null)('operations and data out', () => {
       ...subscriptionsRoutes({
         store: store as unknown as SubscriptionsOptions['store'],
         channels: async () => ({ webhook: true, email: true, folder: false }),
+        secrets: openSecretBox({ text: newSecretsKey() }),
       }),
       ...exportsRoutes({
         state: {
