@@ -52,37 +52,41 @@ it('reads a range by event time as a plain filter of the log would (property)', 
     tidy: fc.boolean(),
   })
   await fc.assert(
-    fc.asyncProperty(fc.array(append, { minLength: 1, maxLength: 4 }), fc.array(query, { minLength: 1, maxLength: 4 }), async (appends, queries) => {
-      for (const { partition, points } of appends) {
-        const from = next[partition] ?? 0
-        const records = points.map(([van, ms], index) => position(partition, from + index, van, START_MS + ms))
-        await writer.append([batchOf(POSITIONS, records, from)])
-        next[partition] = from + records.length
-        for (const record of records) {
-          const { repartidor: van, lat, lon, data_ms: eventMs } = JSON.parse(String(record.value))
-          log.push({ van, eventMs, lat, lon, partition, offset: record.offset })
+    fc.asyncProperty(
+      fc.array(append, { minLength: 1, maxLength: 4 }),
+      fc.array(query, { minLength: 1, maxLength: 4 }),
+      async (appends, queries) => {
+        for (const { partition, points } of appends) {
+          const from = next[partition] ?? 0
+          const records = points.map(([van, ms], index) => position(partition, from + index, van, START_MS + ms))
+          await writer.append([batchOf(POSITIONS, records, from)])
+          next[partition] = from + records.length
+          for (const record of records) {
+            const { repartidor: van, lat, lon, data_ms: eventMs } = JSON.parse(String(record.value))
+            log.push({ van, eventMs, lat, lon, partition, offset: record.offset })
+          }
         }
-      }
-      for (const { fromMs, lengthMs, vans: some, tidy } of queries) {
-        if (tidy) await maintain(lake, { keepSnapshotsMs: 0, keepFilesMs: 0 }, Date.now() + 1_000)
-        const range = { fromMs: START_MS + fromMs, toMs: START_MS + fromMs + lengthMs }
-        const columns = await readPositions(lake, some === undefined ? range : { ...range, vans: some })
-        const found = Array.from({ length: columns.rowCount }, (_, row) => ({
-          van: columns.vans[columns.van[row] ?? -1],
-          eventMs: columns.eventMs[row],
-          lat: columns.lat[row],
-          lon: columns.lon[row],
-          partition: columns.partition[row],
-          offset: columns.offset[row],
-        }))
-        const wanted = log.filter(
-          ({ van, eventMs }) => eventMs >= range.fromMs && eventMs < range.toMs && (some === undefined || some.includes(van)),
-        )
-        const order = (rows: { partition?: number | undefined; offset?: number | undefined }[]) =>
-          rows.sort((a, b) => (a.partition ?? 0) - (b.partition ?? 0) || (a.offset ?? 0) - (b.offset ?? 0))
-        expect(order(found)).toEqual(order([...wanted]))
-      }
-    }),
+        for (const { fromMs, lengthMs, vans: some, tidy } of queries) {
+          if (tidy) await maintain(lake, { keepSnapshotsMs: 0, keepFilesMs: 0 }, Date.now() + 1_000)
+          const range = { fromMs: START_MS + fromMs, toMs: START_MS + fromMs + lengthMs }
+          const columns = await readPositions(lake, some === undefined ? range : { ...range, vans: some })
+          const found = Array.from({ length: columns.rowCount }, (_, row) => ({
+            van: columns.vans[columns.van[row] ?? -1],
+            eventMs: columns.eventMs[row],
+            lat: columns.lat[row],
+            lon: columns.lon[row],
+            partition: columns.partition[row],
+            offset: columns.offset[row],
+          }))
+          const wanted = log.filter(
+            ({ van, eventMs }) => eventMs >= range.fromMs && eventMs < range.toMs && (some === undefined || some.includes(van)),
+          )
+          const order = (rows: { partition?: number | undefined; offset?: number | undefined }[]) =>
+            rows.sort((a, b) => (a.partition ?? 0) - (b.partition ?? 0) || (a.offset ?? 0) - (b.offset ?? 0))
+          expect(order(found)).toEqual(order([...wanted]))
+        }
+      },
+    ),
     { numRuns: 15 },
   )
   expect(log.length).toBeGreaterThan(100)
