@@ -117,7 +117,7 @@ describe('npm start', () => {
     expect(stopped).toEqual([
       'fleet, stock',
       'bridge',
-      'stream-positions, stream-serving, stream-lake, stream-stock-shuffle, stream-stock-windows',
+      'stream-positions, stream-stock-shuffle, stream-stock-windows, stream-serving, stream-lake',
       'dashboard',
       'batch',
       'services',
