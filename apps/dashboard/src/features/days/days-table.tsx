@@ -30,7 +30,8 @@ export function DaysTable(props: {
   const newest = view.days.at(-1)?.startMs
   // biome-ignore lint/correctness/useExhaustiveDependencies: a phone begins with the newest day; whoever has moved the table is left there
   useLayoutEffect(() => {
-    if (scroll.current !== null) showNewest(scroll.current)
+    const { current } = scroll
+    if (current !== null) current.scrollLeft = current.scrollWidth
   }, [newest])
   return (
     <div className={`${card.scroll} ${styles.scroll}`} ref={scroll}>
@@ -119,15 +120,6 @@ function CellButton({ cell, km, onClick }: { readonly cell: DayTableCell; readon
       )}
     </button>
   )
-}
-
-/** Scrolls to the newest day, so that the oldest one in sight is not half under the names: its heading could not be pressed. */
-function showNewest(box: HTMLElement): void {
-  const [names, ...days] = [...box.querySelectorAll('thead th')] as HTMLElement[]
-  const mostPx = box.scrollWidth - box.clientWidth
-  const startPx = days.map((day) => day.offsetLeft - (names?.offsetWidth ?? 0)).find((left) => left >= mostPx) ?? mostPx
-  box.style.paddingRight = `${startPx - mostPx}px`
-  box.scrollLeft = startPx
 }
 
 function SortHead(props: {
