@@ -19,7 +19,9 @@ const names = (holds: (text: string) => boolean) => [...services].filter(([, tex
 
 describe('compose', () => {
   it('publishes ports on this machine alone, each a variable', () => {
-    const published = [...all.matchAll(/(?<!\w)ports: \[([^\]]*)\]/g)].flatMap(([, list = '']) => list.split(',').map((port) => port.trim()))
+    const published = [...all.matchAll(/(?<!\w)ports: \[([^\]]*)\]/g)].flatMap(([, list = '']) =>
+      list.split(',').map((port) => port.trim()),
+    )
     expect(published).toHaveLength(all.match(/(?<!\w)ports:/g)?.length ?? 0)
     for (const port of published) expect(port).toMatch(/^"(127\.0\.0\.1|\$\{KM0_MQTT_BIND:-127\.0\.0\.1\}):\$\{KM0_\w+_PORT:-\d+\}:\d+"$/)
   })
