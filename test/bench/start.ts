@@ -1,6 +1,7 @@
 // From the command to the first position on the panel's API: `pnpm bench start [--runs 3] [--json]`. After install and build, with an
 // empty folder each time, so databases and topics are made too.
 import { parseArgs } from 'node:util'
+import type { PanelSnapshot } from '@km0/contracts'
 import { PlatformUnderTest } from '../e2e/platform.ts'
 import { Meter } from './meter.ts'
 import { machine, report, type SubjectLine } from './report.ts'
@@ -25,7 +26,7 @@ async function start(): Promise<Start> {
     const headers = await platform.tokenHeaders()
     const hasPosition = async () => {
       const answer = await fetch(`${platform.addresses().url}api/panel`, { headers })
-      return answer.ok && ((await answer.json()) as { vans: readonly unknown[] }).vans.length > 0
+      return answer.ok && ((await answer.json()) as PanelSnapshot).points.length > 0
     }
     await platform.until(hasPosition, FIRST_POSITION_WITHIN_MS, 'a first position')
     const positionSeconds = seconds()
