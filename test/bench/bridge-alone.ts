@@ -2,7 +2,6 @@
 //   node infra/build.mjs apps/bridge && npx tsx test/bench/bridge-alone.ts [--messages 100000] [--source raw|broker] [--in-flight 2000]
 // `raw`: a source of a few bytes in this process stands for the broker, so that the bridge is what is measured; `broker`: the embedded
 // MQTT broker and ten publishers, all on this machine.
-import { readFileSync } from 'node:fs'
 import { createServer, type Socket } from 'node:net'
 import { parseArgs } from 'node:util'
 import { positionTopic, TOPICS } from '@km0/contracts'
@@ -10,6 +9,7 @@ import { startServices } from '@km0/testkit/services'
 import { openLog } from '@km0/transport'
 import { openMqttPublisher } from '@km0/transport/mqtt-publisher'
 import { BridgeProcess, until } from '../adapters/bridge-process.ts'
+import { usageOf } from './proc.ts'
 
 const { values } = parseArgs({
   options: {
@@ -98,13 +98,6 @@ async function brokerSource(url: string): Promise<void> {
   await Promise.all(publishers.map((publisher) => publisher.close()))
 }
 
-/** CPU seconds and peak memory of a process, from /proc. */
-function usage(pid: number): { cpuSeconds: number; peakMib: number } {
-  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]!.split(' ')
-  const peak = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
-  return { cpuSeconds: (Number(stat[11]) + Number(stat[12])) / 100, peakMib: Math.round(Number(peak) / 1024) }
-}
-
 const services = await startServices({ kafka: true, mqtt: true })
 const log = openLog({ brokers: [services.kafka.brokers], clientId: 'banc' })
 await log.ensureTopics([TOPICS.positions, TOPICS.deadLetters])
@@ -112,13 +105,13 @@ const raw = values.source === 'raw' ? await rawSource() : null
 // The source of a few bytes knows three filters and one connection: no probe.
 const environment = raw === null ? {} : { MQTT_URL: raw.url, KM0_BRIDGE_PROBE_EVERY_MS: '0' }
 const bridge = await BridgeProcess.start({ ...services.environment, ...environment })
-const before = usage(bridge.pid)
+const before = usageOf(bridge.pid)
 const startMs = performance.now()
 if (raw === null) await brokerSource(services.mqtt.url)
 else await raw.begin()
 await until('Kafka has all', async () => (await bridge.metric('acknowledged_total')) >= count, 300_000)
 const seconds = (performance.now() - startMs) / 1000
-const after = usage(bridge.pid)
+const after = usageOf(bridge.pid)
 const ends = await log.endOffsets(TOPICS.positions.name)
 const records = [...ends.values()].reduce((sum, end) => sum + end, 0)
 console.log(
@@ -128,7 +121,7 @@ console.log(
     seconds: Number(seconds.toFixed(2)),
     perSecond: Math.round(count / seconds),
     bridgeCpuSeconds: Number((after.cpuSeconds - before.cpuSeconds).toFixed(2)),
-    bridgePeakMib: after.peakMib,
+    bridgePeakMib: after.peakRssMb,
     recordsInLog: records,
   }),
 )

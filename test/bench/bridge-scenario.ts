@@ -10,6 +10,7 @@ import { LineBetween } from '../browser/line-between.ts'
 import { type Counted, countTopic } from './bridge-count.ts'
 import type { LoadOrder, LoadResult } from './bridge-load.ts'
 import type { BridgeSubject } from './bridge-subjects.ts'
+import { usageOf } from './proc.ts'
 
 export const FAULTS = ['kill', 'kafka-down', 'mosquitto-restart', 'cut'] as const
 export type Fault = (typeof FAULTS)[number]
@@ -59,10 +60,11 @@ export async function runScenario(subject: BridgeSubject, options: ScenarioOptio
     bridge = subject.start(ends)
   }
   try {
+    const count = (prefix = PREFIX) => countTopic(ends.brokers, TOPICS.positions.name, prefix)
     const high = async () => [...(await log.endOffsets(TOPICS.positions.name)).values()].reduce((sum, end) => sum + end, 0)
     await untilReady(
       services.mqtt.port,
-      () => countTopic(ends.brokers, TOPICS.positions.name, 'sonda-'),
+      () => count('sonda-'),
       () => readFileSync(join(ends.dir, 'bridge.log'), 'utf8').slice(-2_000),
     )
     const before = usage(bridge)
@@ -72,14 +74,14 @@ export async function runScenario(subject: BridgeSubject, options: ScenarioOptio
       if (acked > options.messages * FAULT_AT) fault.begin()
     })
     await fault.over()
-    await settle(high, () => countTopic(ends.brokers, TOPICS.positions.name, PREFIX), load.acked)
+    await settle(high, count, load.acked)
     const after = usage(bridge)
-    let counted = await countTopic(ends.brokers, TOPICS.positions.name, PREFIX)
+    let counted = await count()
     const stalled = load.acked - counted.distinct
     if (stalled > 0) {
       await again()
-      await settle(high, () => countTopic(ends.brokers, TOPICS.positions.name, PREFIX), load.acked)
-      counted = await countTopic(ends.brokers, TOPICS.positions.name, PREFIX)
+      await settle(high, count, load.acked)
+      counted = await count()
     }
     const seconds = (counted.lastAppendMs - load.firstMs) / 1_000
     return { counted, load, stalled, seconds, cpuSeconds: after.cpuSeconds - before.cpuSeconds, peakRssMb: after.peakRssMb }
@@ -173,12 +175,10 @@ async function kill9(child: ChildProcess): Promise<void> {
   await exited
 }
 
-/** Of /proc; zero for one that is no more. */
-function usage({ pid }: ChildProcess): { cpuSeconds: number; peakRssMb: number } {
+/** What a bridge has cost so far; nothing for one that is no more. */
+function usage({ pid }: ChildProcess): ReturnType<typeof usageOf> {
   try {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
-    const peak = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1]
-    return { cpuSeconds: (Number(fields[11]) + Number(fields[12])) / 100, peakRssMb: Math.round(Number(peak) / 1024) }
+    return usageOf(pid ?? 0)
   } catch {
     return { cpuSeconds: 0, peakRssMb: 0 }
   }

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -9,9 +9,8 @@ import { ENGINES, type Engine, missingOf } from '@km0/infra/engines/host/build'
 import { startEngine } from '@km0/infra/engines/host/running'
 import type { Log } from '@km0/transport'
 import type { Run } from './live-ours.ts'
+import { usageOf } from './proc.ts'
 
-/** Of Linux, as /proc counts. */
-const TICKS_PER_SECOND = 100
 const LOOK_EVERY_MS = 100
 const WITHIN_MS = 1_800_000
 
@@ -74,9 +73,9 @@ function lookAt(processes: ReadonlyMap<string, number>): { cpuSeconds: number; p
   let cpuSeconds = 0
   let peakRssMb = 0
   for (const pid of processes.values()) {
-    const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
-    cpuSeconds += (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
-    peakRssMb += Math.round(Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0) / 1024)
+    const usage = usageOf(pid)
+    cpuSeconds += usage.cpuSeconds
+    peakRssMb += usage.peakRssMb
   }
   return { cpuSeconds, peakRssMb }
 }

@@ -1,12 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { cpuTicksOf, peakRssMbOf, TICKS_PER_SECOND } from './proc.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
-/** Of Linux, as /proc counts. */
-const TICKS_PER_SECOND = 100
 const LOOK_EVERY_MS = 20
 
 export interface Run {
@@ -39,10 +38,8 @@ class Worker {
 
   look(): void {
     try {
-      const fields = readFileSync(`/proc/${this.#child.pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
-      this.#cpuSeconds = (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
-      const peak = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${this.#child.pid}/status`, 'utf8'))?.[1]
-      if (peak !== undefined) this.#peakRssMb = Math.round(Number(peak) / 1024)
+      this.#cpuSeconds = cpuTicksOf(this.#child.pid ?? 0) / TICKS_PER_SECOND
+      this.#peakRssMb = peakRssMbOf(this.#child.pid ?? 0)
     } catch {
       // It has ended: what was seen last is what it was.
     }

@@ -1,10 +1,11 @@
 import { spawn } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { TOPICS } from '@km0/contracts'
 import { cacheRoot } from '../../infra/embedded/cache.mjs'
+import { peakRssMbOf } from './proc.ts'
 
 const HOME = join(cacheRoot(), 'peers')
 const here = (path: string) => fileURLToPath(new URL(`peers/${path}`, import.meta.url))
@@ -94,7 +95,7 @@ export async function runPeer(peer: Peer, brokers: string, out: string, runs: nu
   })
   const timer = setInterval(() => {
     try {
-      peakRssMb = Math.round(Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8'))?.[1] ?? 0) / 1024)
+      peakRssMb = peakRssMbOf(child.pid ?? 0)
     } catch {
       // It has ended.
     }

@@ -1,7 +1,5 @@
 import { readFileSync } from 'node:fs'
-
-/** Of Linux, as /proc counts. */
-const TICKS_PER_SECOND = 100
+import { cpuTicksOf, TICKS_PER_SECOND } from './proc.ts'
 
 /** CPU time and highest memory of processes that come and go, looked at ten times a second. */
 export class Meter {
@@ -20,8 +18,7 @@ export class Meter {
     let sumKb = 0
     for (const pid of this.#pids()) {
       try {
-        const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
-        const ticks = Number(fields[11]) + Number(fields[12])
+        const ticks = cpuTicksOf(pid)
         const known = this.#ticks.get(pid)
         // What a process that was started during the run did before it was first seen is part of it.
         this.#ticks.set(pid, { first: known?.first ?? (isFirst ? ticks : 0), last: ticks })

@@ -1,7 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs'
-
-/** Of Linux, as /proc counts. */
-const TICKS_PER_SECOND = 100
+import { cpuTicksOf, TICKS_PER_SECOND } from './proc.ts'
 
 interface Sample {
   readonly name: string
@@ -39,8 +37,7 @@ export class ProcessCpu {
         const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ')
         const name = this.#nameOf(pid, command)
         if (name === null) continue
-        const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []
-        found.set(pid, { name, ticks: Number(fields[11]) + Number(fields[12]) })
+        found.set(pid, { name, ticks: cpuTicksOf(pid) })
       } catch {
         // It has ended meanwhile.
       }
