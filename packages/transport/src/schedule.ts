@@ -39,6 +39,35 @@ export async function setSchedules(
   })
 }
 
+/** How long until schedules are said again that Redis did not take. */
+const SAID_AGAIN_AFTER_MS = 5_000
+
+/**
+ * `setSchedules`, said again until Redis takes it; `onError` hears why it did not. Resolves after the first try to what stops it.
+ */
+export async function keepSchedules(
+  options: { readonly redisUrl: string; readonly queue: string; readonly onError: (error: unknown) => void },
+  schedules: Parameters<typeof setSchedules>[1],
+): Promise<{ close(): void }> {
+  let timer: NodeJS.Timeout | undefined
+  let closing = false
+  const say = async (): Promise<void> => {
+    try {
+      await setSchedules(options, schedules)
+    } catch (error) {
+      options.onError(error)
+      if (!closing) timer = setTimeout(() => void say(), SAID_AGAIN_AFTER_MS)
+    }
+  }
+  await say()
+  return {
+    close: () => {
+      closing = true
+      clearTimeout(timer)
+    },
+  }
+}
+
 async function withQueue<T>(
   options: { readonly redisUrl: string; readonly queue: string },
   work: (queue: Queue) => Promise<T>,

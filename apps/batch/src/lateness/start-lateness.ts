@@ -2,6 +2,7 @@ import { type LakeEnvironment, measureLateness } from '@km0/lake'
 import type { CommonEnvironment, Health, Logger } from '@km0/runtime'
 import { openLatenessHours } from '@km0/serving'
 import { z } from 'zod'
+import { againAndAgain } from '../again-and-again.ts'
 import { withLakeOrWhy } from '../lake-or-why.ts'
 import { hoursToMeasure } from './hours-to-measure.ts'
 
@@ -29,9 +30,7 @@ export function startLateness({ settings, log, health }: LatenessProgram): { clo
   if (settings.KM0_LATENESS_EVERY_MS === 0) return { close: async () => undefined }
   const database = { databaseUrl: settings.DATABASE_URL, applicationName: 'km0-batch-lateness', maxConnections: 1 }
   const store = openLatenessHours(database)
-  let closing = false
   let trouble: string | null = null
-  let timer: NodeJS.Timeout | undefined
   const measure = async () => {
     const nowMs = await store.newestRecordMs()
     if (nowMs === null) return
@@ -41,25 +40,17 @@ export function startLateness({ settings, log, health }: LatenessProgram): { clo
     trouble = typeof hours === 'string' ? hours : null
     if (typeof hours !== 'string') await store.write(hours, nowMs, nowMs - (KEEP_HOURS + 1) * HOUR_MS)
   }
-  const again = (): void => {
-    if (!closing) timer = setTimeout(() => void run(), settings.KM0_LATENESS_EVERY_MS)
-  }
-  const run = async () => {
-    running = measure()
-      .catch((error: unknown) => {
-        if (!closing) log.warn({ err: error }, 'lateness: later again')
-      })
-      .finally(again)
-    await running
-  }
-  let running = Promise.resolve()
-  void run()
+  const loop = againAndAgain(async (isClosing) => {
+    try {
+      await measure()
+    } catch (error) {
+      if (!isClosing()) log.warn({ err: error }, 'lateness: later again')
+    }
+  }, settings.KM0_LATENESS_EVERY_MS)
   health.register('lateness', () => (trouble === null ? { status: 'ok' } : { status: 'ok', detail: `not measured: ${trouble}` }))
   return {
     close: async () => {
-      closing = true
-      clearTimeout(timer)
-      await running
+      await loop.close()
       await store.close()
     },
   }

@@ -1,6 +1,7 @@
 import { type CommonEnvironment, Counter, Gauge, type Logger, type Registry } from '@km0/runtime'
 import { isSchemaMissing, openLineageStore } from '@km0/serving'
 import { z } from 'zod'
+import { againAndAgain } from '../again-and-again.ts'
 import { lineageSink } from './lineage-sink.ts'
 import { type Places, runEventOf } from './run-event.ts'
 
@@ -48,13 +49,12 @@ export function startLineage({ settings, log, metrics }: LineageProgram): { clos
     brokers: settings.KAFKA_BROKERS,
     lakeData: settings.KM0_LAKE_DATA ?? null,
   }
-  let closing = false
   let isTroubled = false
-  const tell = async () => {
+  const tell = async (isClosing: () => boolean) => {
     const due = await store.due(AT_ONCE)
     waiting.set(due.length)
     for (const [index, one] of due.entries()) {
-      if (closing) return
+      if (isClosing()) return
       const taken = await sink(runEventOf(one, places)).catch((error: unknown) => {
         told.inc({ outcome: 'failed' })
         throw error
@@ -65,30 +65,18 @@ export function startLineage({ settings, log, metrics }: LineageProgram): { clos
       waiting.set(due.length - index - 1)
     }
   }
-  let timer: NodeJS.Timeout | undefined
-  let running = Promise.resolve()
-  const run = () => {
-    running = store
-      .alone(tell)
-      .then(
-        () => {
-          isTroubled = false
-        },
-        (error: unknown) => {
-          if (!closing && !isTroubled && !isSchemaMissing(error)) log.warn({ err: error }, 'lineage is not taken: later again')
-          isTroubled = true
-        },
-      )
-      .finally(() => {
-        if (!closing) timer = setTimeout(run, settings.KM0_LINEAGE_EVERY_MS)
-      })
-  }
-  run()
+  const loop = againAndAgain(async (isClosing) => {
+    try {
+      await store.alone(() => tell(isClosing))
+      isTroubled = false
+    } catch (error) {
+      if (!isClosing() && !isTroubled && !isSchemaMissing(error)) log.warn({ err: error }, 'lineage is not taken: later again')
+      isTroubled = true
+    }
+  }, settings.KM0_LINEAGE_EVERY_MS)
   return {
     close: async () => {
-      closing = true
-      clearTimeout(timer)
-      await running
+      await loop.close()
       await store.close()
     },
   }

@@ -4,7 +4,7 @@ import { QUEUES } from '@km0/contracts/queues'
 import { Gauge, type Health, type Logger, type Registry } from '@km0/runtime'
 import { BackfillRefusedError, type Backfills, type NightRuns, openBackfills, openNightRuns, openServing, type Serving } from '@km0/serving'
 import { openQueue, type QueueClient, startQueueWorker } from '@km0/transport/queue'
-import { setSchedules } from '@km0/transport/schedule'
+import { keepSchedules } from '@km0/transport/schedule'
 import type { BatchSettings } from '../environment.ts'
 import { dueDays, newsOf } from './night-rules.ts'
 import { NIGHT_ACTOR, type NightPlatform, stepNight } from './night-step.ts'
@@ -13,7 +13,6 @@ import { notify } from './notify.ts'
 /** A worker may have a backfill before the question. */
 const ANSWER_MS = 600_000
 const SHOWN = 40
-const RETRY_MS = 5_000
 const DAY_MS = 86_400_000
 
 export interface NightlyProgram {
@@ -41,7 +40,7 @@ class NightlyService {
   readonly #serving: Serving
   readonly #queue: QueueClient
   #stopWorker: () => Promise<void> = async () => undefined
-  #timer: NodeJS.Timeout | undefined
+  #schedules: { close(): void } | undefined
   #trouble: string | null = null
   #closing = false
 
@@ -73,25 +72,15 @@ class NightlyService {
       onError: (error) => this.#later(error),
     })
     this.#stopWorker = () => worker.close()
-    await this.#schedule()
-  }
-
-  /** The clock: once a day at the time that is set, and every so often while a night is open. Said again after Redis was away. */
-  async #schedule(): Promise<void> {
-    const { settings } = this.#program
     const [hour, minute] = [Math.floor(this.#minutes / 60), this.#minutes % 60]
-    try {
-      await setSchedules(
-        { redisUrl: settings.REDIS_URL, queue: QUEUES.nightly },
-        {
-          night: { kind: 'night', schedule: { cron: `${minute} ${hour} * * *`, timeZone: 'Europe/Madrid' } },
-          look: { kind: 'look', schedule: { everyMs: settings.KM0_NIGHTLY_CHECK_MS } },
-        },
-      )
-    } catch (error) {
-      this.#later(error)
-      if (!this.#closing) this.#timer = setTimeout(() => void this.#schedule(), RETRY_MS)
-    }
+    // The clock: once a day at the time that is set, and every so often while a night is open.
+    this.#schedules = await keepSchedules(
+      { redisUrl: settings.REDIS_URL, queue: QUEUES.nightly, onError: (error) => this.#later(error) },
+      {
+        night: { kind: 'night', schedule: { cron: `${minute} ${hour} * * *`, timeZone: 'Europe/Madrid' } },
+        look: { kind: 'look', schedule: { everyMs: settings.KM0_NIGHTLY_CHECK_MS } },
+      },
+    )
   }
 
   #later(error: unknown): void {
@@ -182,7 +171,7 @@ class NightlyService {
 
   async close(): Promise<void> {
     this.#closing = true
-    clearTimeout(this.#timer)
+    this.#schedules?.close()
     await this.#stopWorker()
     await this.#queue.close()
     await Promise.all([this.#runs.close(), this.#store.close(), this.#serving.close()])

@@ -2,7 +2,7 @@ import { QUEUES } from '@km0/contracts/queues'
 import { type CommonEnvironment, Counter, Gauge, type Health, type Logger, type Registry } from '@km0/runtime'
 import { isSchemaMissing, openRetention, RETENTION_KINDS, type Retention, retentionJobEnvironment } from '@km0/serving'
 import { type QueuedJob, startQueueWorker } from '@km0/transport/queue'
-import { setSchedules } from '@km0/transport/schedule'
+import { keepSchedules } from '@km0/transport/schedule'
 import { z } from 'zod'
 import { dropOldReports } from './old-reports.ts'
 
@@ -12,7 +12,6 @@ export const retentionSettings = retentionJobEnvironment.extend({
   KM0_REPORT_RETENTION_DAYS: z.coerce.number().int().min(1).max(10_000).default(90),
 })
 
-const RETRY_MS = 5_000
 const DAY_MS = 86_400_000
 
 export interface RetentionProgram {
@@ -38,7 +37,7 @@ class RetentionService {
   readonly #progress: Gauge
   readonly #last: Gauge
   #stopWorker: () => Promise<void> = async () => undefined
-  #timer: NodeJS.Timeout | undefined
+  #schedules: { close(): void } | undefined
   #trouble: string | null = null
   #closing = false
 
@@ -70,21 +69,11 @@ class RetentionService {
       onError: (error) => this.#later(error),
     })
     this.#stopWorker = () => worker.close()
-    await this.#schedule()
-  }
-
-  /** Said again after Redis was away. */
-  async #schedule(): Promise<void> {
-    const { settings } = this.#program
-    try {
-      await setSchedules(
-        { redisUrl: settings.REDIS_URL, queue: QUEUES.retention },
-        { retention: { kind: 'retention', schedule: { everyMs: settings.KM0_RETENTION_EVERY_MS } } },
-      )
-    } catch (error) {
-      this.#later(error)
-      if (!this.#closing) this.#timer = setTimeout(() => void this.#schedule(), RETRY_MS)
-    }
+    const { REDIS_URL: redisUrl, KM0_RETENTION_EVERY_MS: everyMs } = this.#program.settings
+    this.#schedules = await keepSchedules(
+      { redisUrl, queue: QUEUES.retention, onError: (error) => this.#later(error) },
+      { retention: { kind: 'retention', schedule: { everyMs } } },
+    )
   }
 
   #later(error: unknown): void {
@@ -122,7 +111,7 @@ class RetentionService {
 
   async close(): Promise<void> {
     this.#closing = true
-    clearTimeout(this.#timer)
+    this.#schedules?.close()
     await this.#stopWorker()
     await this.#store.close()
   }
