@@ -2,7 +2,7 @@ import { PUBLISH_LOCK } from '../backfill/publish.ts'
 import { DAY_MS, DAY_TABLES, DayPartitions, type DayTable } from '../day-partitions.ts'
 import { Pool, type PoolOptions } from '../pool.ts'
 import { writeAudit } from '../sign-in/audit.ts'
-import { RETENTION_RULES, type RetentionRule, type RetentionStep } from './rules.ts'
+import { RETENTION_RULES, type RetentionRule, type RetentionStep, UNSERVED } from './rules.ts'
 import type { RetentionSettings } from './settings.ts'
 
 /** What one kind of data came to. */
@@ -101,12 +101,10 @@ export class Retention {
   async #markDropped(beforeMs: number, machineMs: number): Promise<void> {
     await this.#pool.transaction('begin', async (client) => {
       await client.query('select pg_advisory_xact_lock($1)', [PUBLISH_LOCK])
-      await client.query(
-        `update km0.version u set dropped_at_ms = $2 where u.dropped_at_ms is null and u.state <> 'running'
-           and coalesce(u.finished_at_ms, u.requested_at_ms) < $1 and not exists (select from km0.pointer p where p.version = u.id)
-           and not exists (select from km0.reprocessing r where r.version = u.id)`,
-        [beforeMs, machineMs],
-      )
+      await client.query(`update km0.version u set dropped_at_ms = $2 where u.dropped_at_ms is null and u.id in (${UNSERVED})`, [
+        beforeMs,
+        machineMs,
+      ])
     })
   }
 

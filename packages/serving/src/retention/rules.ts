@@ -18,7 +18,7 @@ export interface RetentionRule {
 }
 
 /** Versions that nobody is served, computes or reprocesses, and that ended before. */
-const UNSERVED = `select v.id from km0.version v where v.state <> 'running' and coalesce(v.finished_at_ms, v.requested_at_ms) < $1
+export const UNSERVED = `select v.id from km0.version v where v.state <> 'running' and coalesce(v.finished_at_ms, v.requested_at_ms) < $1
   and not exists (select from km0.pointer p where p.version = v.id) and not exists (select from km0.reprocessing r where r.version = v.id)`
 
 const ofUnserved = (table: string): RetentionStep => ({ table, where: `t.version in (${UNSERVED})` })
