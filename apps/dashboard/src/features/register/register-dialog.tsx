@@ -1,8 +1,8 @@
 'use client'
 
 import { useTranslations } from 'next-intl'
-import { type FormEvent, type ReactNode, useEffect, useState } from 'react'
-import { postJson } from '../operator/post-json.ts'
+import { type FormEvent, type ReactNode, useState } from 'react'
+import { useCommand } from '../operator/use-command.ts'
 import { Dialog } from '../shell/dialog.tsx'
 import form from '../shell/form.module.css'
 import type { FormProblem } from './prepare-forms.ts'
@@ -23,24 +23,17 @@ export interface RegisterDialogProps {
 /** A form of one thing of the register. It closes when it was stored; otherwise it says why not, and everything typed is still there. */
 export function RegisterDialog(props: RegisterDialogProps) {
   const t = useTranslations('register')
-  const [sending, setSending] = useState(false)
-  const [failure, setFailure] = useState<string | null>(null)
+  const { sending, failure, fail, send: command } = useCommand()
   const [sure, setSure] = useState(false)
-  useEffect(() => setFailure(null), [])
   const send = async (path: string, body: object) => {
-    if (sending) return
-    setSending(true)
-    setFailure(null)
-    const answer = await postJson(path, body)
-    setSending(false)
-    if (!answer.ok) return setFailure(answer.reason ?? t('offline'))
+    if ((await command(path, body)) === null) return
     props.onStored()
     props.onClose()
   }
   const submit = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
     const body = props.body(new FormData(event.currentTarget))
-    if ('problem' in body) setFailure(t(`problem.${body.problem as FormProblem['problem']}`, { what: (body as FormProblem).what }))
+    if ('problem' in body) fail(t(`problem.${body.problem as FormProblem['problem']}`, { what: (body as FormProblem).what }))
     else void send(props.path, body)
   }
   const { remove } = props

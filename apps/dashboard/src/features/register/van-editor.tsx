@@ -2,8 +2,8 @@
 
 import type { Depot, RegisteredVan } from '@km0/contracts/panel'
 import { useTranslations } from 'next-intl'
-import { type KeyboardEvent, useEffect, useId, useRef, useState } from 'react'
-import { postJson } from '../operator/post-json.ts'
+import { type KeyboardEvent, useEffect, useId, useRef } from 'react'
+import { useCommand } from '../operator/use-command.ts'
 import { retiredDay, type VanRow } from './prepare-register.ts'
 import styles from './register.module.css'
 
@@ -28,19 +28,15 @@ export function VanEditor(props: {
   const { van } = row
   const first = useRef<HTMLInputElement>(null)
   const fields = useRef<HTMLTableRowElement>(null)
-  const [sending, setSending] = useState(false)
-  const [failure, setFailure] = useState<string | null>(null)
+  const { sending, failure, send } = useCommand()
   useEffect(() => first.current?.focus(), [])
 
   const store = async (over: { readonly inServiceTo?: string } = {}) => {
-    if (sending) return
     const value = (name: string) =>
       fields.current?.querySelector<HTMLInputElement | HTMLSelectElement>(`[name="${name}"]`)?.value.trim() ?? ''
     const name = props.isNew === true ? value('van') : van.van
     const orNull = (text: string) => (text === '' ? null : text)
-    setSending(true)
-    setFailure(null)
-    const answer = await postJson<RegisteredVan>('/api/register/van', {
+    const done = await send<RegisteredVan>('/api/register/van', {
       van: name,
       name: value('name') === '' ? name : value('name'),
       plate: orNull(value('plate')),
@@ -48,9 +44,7 @@ export function VanEditor(props: {
       inServiceFrom: orNull(value('from')),
       inServiceTo: orNull(over.inServiceTo ?? value('to')),
     })
-    setSending(false)
-    if (answer.ok) onDone(true)
-    else setFailure(answer.reason ?? t('offline'))
+    if (done !== null) onDone(true)
   }
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'Escape') onDone(false)

@@ -1,8 +1,8 @@
 'use client'
 
 import { useTranslations } from 'next-intl'
-import { type FormEvent, type ReactNode, useEffect, useState } from 'react'
-import { type Answer, postJson } from '../operator/post-json.ts'
+import { type FormEvent, type ReactNode, useEffect } from 'react'
+import { useCommand } from '../operator/use-command.ts'
 import { Dialog } from '../shell/dialog.tsx'
 import form from '../shell/form.module.css'
 
@@ -19,23 +19,18 @@ export function FormDialog<Value>(props: {
   readonly children?: ReactNode
 }) {
   const t = useTranslations('users')
-  const offline = useTranslations('acknowledge')
   const { open } = props
-  const [sending, setSending] = useState(false)
-  const [failure, setFailure] = useState<string | null>(null)
+  const { sending, failure, fail, send } = useCommand()
+  // biome-ignore lint/correctness/useExhaustiveDependencies: each opening begins afresh
   useEffect(() => {
-    if (open) setFailure(null)
+    if (open) fail(null)
   }, [open])
   const submit = async (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault()
-    if (sending) return
-    setSending(true)
-    setFailure(null)
-    const answer: Answer<Value> = await postJson<Value>(props.path, props.body(new FormData(event.currentTarget)))
-    setSending(false)
-    if (!answer.ok) return setFailure(answer.reason ?? offline('offline'))
+    const done = await send<Value>(props.path, props.body(new FormData(event.currentTarget)))
+    if (done === null) return
     props.onClose()
-    props.onDone(answer.value)
+    props.onDone(done.value)
   }
   return (
     <Dialog open={open} title={props.title} onClose={props.onClose}>

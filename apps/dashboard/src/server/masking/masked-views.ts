@@ -57,8 +57,12 @@ export class MaskedViews {
   }
 
   days(view: DaysView): DaysView {
-    const named = <T extends { readonly van: string }>(row: T): T => ({ ...row, van: this.#names.of(row.van) })
-    return { ...view, vans: view.vans.map((van) => this.#dayVan(van)), cells: view.cells.map(named), late: view.late.map(named) }
+    return {
+      ...view,
+      vans: view.vans.map((van) => this.#dayVan(van)),
+      cells: view.cells.map(this.#named),
+      late: view.late.map(this.#named),
+    }
   }
 
   day(view: DayView): DayView {
@@ -75,24 +79,24 @@ export class MaskedViews {
     return { ...masked, lat, lon }
   }
 
+  readonly #named = <T extends { readonly van: string }>(row: T): T => ({ ...row, van: this.#names.of(row.van) })
+
   #parts({ points, signals, distances, acknowledgements, dispatch }: Parts): Parts {
-    const named = <T extends { readonly van: string }>(row: T): T => ({ ...row, van: this.#names.of(row.van) })
     return {
-      ...(points === undefined ? {} : { points: points.map((point: PanelPoint) => named(coarsePoint(point, this.#gridM))) }),
-      ...(signals === undefined ? {} : { signals: signals.map(named) }),
-      ...(distances === undefined ? {} : { distances: distances.map(named) }),
-      ...(acknowledgements === undefined ? {} : { acknowledgements: acknowledgements.map((row) => ({ ...named(row), note: '' })) }),
+      ...(points === undefined ? {} : { points: points.map((point: PanelPoint) => this.#named(coarsePoint(point, this.#gridM))) }),
+      ...(signals === undefined ? {} : { signals: signals.map(this.#named) }),
+      ...(distances === undefined ? {} : { distances: distances.map(this.#named) }),
+      ...(acknowledgements === undefined ? {} : { acknowledgements: acknowledgements.map((row) => ({ ...this.#named(row), note: '' })) }),
       ...(dispatch === undefined ? {} : { dispatch: this.#dispatch(dispatch) }),
     }
   }
 
   #dispatch(view: DispatchView): DispatchView {
-    const named = <T extends { readonly van: string }>(row: T): T => ({ ...row, van: this.#names.of(row.van) })
     return {
       ...view,
       mutes: view.mutes.map((mute) => ({ ...mute, note: '', ...(mute.kind === 'van' ? { subject: this.#names.of(mute.subject) } : {}) })),
-      usual: view.usual === null ? null : { ...view.usual, vans: view.usual.vans.map(named) },
-      episodes: view.episodes.map(named),
+      usual: view.usual === null ? null : { ...view.usual, vans: view.usual.vans.map(this.#named) },
+      episodes: view.episodes.map(this.#named),
       outside: view.outside.map((van) => this.#names.of(van)).sort(),
     }
   }
