@@ -1,7 +1,6 @@
 package cat.km0.flink;
 
 import java.nio.charset.StandardCharsets;
-import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.TreeMap;
 import org.apache.flink.api.common.state.ListState;
@@ -9,7 +8,6 @@ import org.apache.flink.api.common.state.ListStateDescriptor;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.runtime.state.StateInitializationContext;
 import org.apache.flink.runtime.state.StateSnapshotContext;
-import org.apache.flink.streaming.api.operators.AbstractStreamOperator;
 import org.apache.flink.streaming.api.operators.BoundedOneInput;
 import org.apache.flink.streaming.api.operators.OneInputStreamOperator;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
@@ -25,7 +23,7 @@ import org.graalvm.polyglot.Value;
  * <p>A source partition that nobody reads, since nothing is in it or everything was read before the last start, holds the others' windows back.
  * So one subtask stands in for each: for as long as the broker has nothing to read, it says what the one that reads would say.
  */
-public class ShuffleOperator extends AbstractStreamOperator<Result> implements OneInputStreamOperator<LogRecord, Result>, BoundedOneInput {
+public class ShuffleOperator extends BundleOperator<Result> implements OneInputStreamOperator<LogRecord, Result>, BoundedOneInput {
   private static final long serialVersionUID = 1;
   /** Dead letters. */
   static final OutputTag<Result> TOLD = new OutputTag<>("told", Types.POJO(Result.class));
@@ -48,10 +46,9 @@ public class ShuffleOperator extends AbstractStreamOperator<Result> implements O
   private final long idleMs;
   private final LogEnds.Factory broker;
   private transient LogEnds ends;
-  private transient Bundle bundle;
   private transient Map<Integer, Source> sources;
-  /** {@code partition offset snapshot} of partitions that this subtask does not speak for. */
-  private transient Map<Integer, String> restored;
+  /** Of partitions that this subtask does not speak for. */
+  private transient Map<Integer, PartitionState> restored;
   private transient ListState<String> state;
   private transient int partitions;
   private transient long lookedAtMs;
@@ -67,16 +64,8 @@ public class ShuffleOperator extends AbstractStreamOperator<Result> implements O
   @Override
   public void initializeState(StateInitializationContext context) throws Exception {
     super.initializeState(context);
-    restored = new LinkedHashMap<>();
     state = context.getOperatorStateStore().getUnionListState(new ListStateDescriptor<>("shuffles", Types.STRING));
-    for (String entry : state.get()) {
-      // Of two that held a partition the further one is right: the other stood in before.
-      restored.merge(Integer.valueOf(entry.split(" ", 3)[0]), entry, (one, other) -> nextOffset(one) >= nextOffset(other) ? one : other);
-    }
-  }
-
-  private static long nextOffset(String entry) {
-    return Long.parseLong(entry.split(" ", 3)[1]);
+    restored = PartitionState.furthest(state.get());
   }
 
   @Override
@@ -86,11 +75,7 @@ public class ShuffleOperator extends AbstractStreamOperator<Result> implements O
     bundle = new Bundle(this::emit);
     ends = broker.open();
     partitions = ends.partitions();
-    schedule();
-  }
-
-  private long nowMs() {
-    return getProcessingTimeService().getCurrentProcessingTime();
+    every(TELL_EVERY_MS, this::tell);
   }
 
   private void emit(Result result) {
@@ -109,10 +94,10 @@ public class ShuffleOperator extends AbstractStreamOperator<Result> implements O
     Source source = new Source();
     source.busyAtMs = nowMs();
     source.shuffle = bundle.create("createStockShuffle", partition, (double) epoch, targets, SHUFFLE, settings, (double) nowMs());
-    String entry = restored.remove(partition);
-    if (entry != null) {
-      source.nextOffset = nextOffset(entry);
-      source.shuffle.invokeMember("restore", entry.split(" ", 3)[2]);
+    PartitionState before = restored.remove(partition);
+    if (before != null) {
+      source.nextOffset = before.nextOffset();
+      source.shuffle.invokeMember("restore", before.snapshot());
     }
     sources.put(partition, source);
     partitions = Math.max(partitions, partition + 1);
@@ -132,16 +117,6 @@ public class ShuffleOperator extends AbstractStreamOperator<Result> implements O
         "onRecord", (double) record.offset, (double) record.timestampMs, record.text, record.byteLength, record.validUtf8);
     source.nextOffset = record.offset + 1;
     source.busyAtMs = nowMs();
-  }
-
-  private void schedule() {
-    getProcessingTimeService()
-        .registerTimer(
-            nowMs() + TELL_EVERY_MS,
-            time -> {
-              tell();
-              schedule();
-            });
   }
 
   private void tell() {
@@ -181,20 +156,20 @@ public class ShuffleOperator extends AbstractStreamOperator<Result> implements O
       if (source != null && source.isRead) {
         continue;
       }
-      String entry = restored.get(partition);
-      long next = source != null ? source.nextOffset : entry != null ? nextOffset(entry) : 0;
+      PartitionState before = restored.get(partition);
+      long next = source != null ? source.nextOffset : before != null ? before.nextOffset() : 0;
       boolean hasMore = ends.hasMore(partition, next);
       if (source == null && !hasMore) {
         open(partition);
       } else if (source != null && hasMore) {
-        restored.put(partition, entryOf(partition, source));
+        restored.put(partition, stateOf(partition, source));
         sources.remove(partition);
       }
     }
   }
 
-  private static String entryOf(int partition, Source source) {
-    return partition + " " + source.nextOffset + " " + source.shuffle.invokeMember("snapshot").asString();
+  private static PartitionState stateOf(int partition, Source source) {
+    return new PartitionState(partition, source.nextOffset, source.shuffle.invokeMember("snapshot").asString());
   }
 
   @Override
@@ -206,19 +181,16 @@ public class ShuffleOperator extends AbstractStreamOperator<Result> implements O
   public void snapshotState(StateSnapshotContext context) throws Exception {
     super.snapshotState(context);
     state.clear();
-    for (String entry : restored.values()) {
-      state.add(entry);
+    for (PartitionState unread : restored.values()) {
+      state.add(unread.toString());
     }
     for (Map.Entry<Integer, Source> entry : sources.entrySet()) {
-      state.add(entryOf(entry.getKey(), entry.getValue()));
+      state.add(stateOf(entry.getKey(), entry.getValue()).toString());
     }
   }
 
   @Override
   public void close() throws Exception {
-    if (bundle != null) {
-      bundle.close();
-    }
     if (ends != null) {
       ends.close();
     }

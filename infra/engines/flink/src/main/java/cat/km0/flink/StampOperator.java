@@ -2,7 +2,6 @@ package cat.km0.flink;
 
 import java.util.ArrayList;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.flink.api.common.state.ListState;
@@ -11,7 +10,6 @@ import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.runtime.state.KeyGroupRangeAssignment;
 import org.apache.flink.runtime.state.StateInitializationContext;
 import org.apache.flink.runtime.state.StateSnapshotContext;
-import org.apache.flink.streaming.api.operators.AbstractStreamOperator;
 import org.apache.flink.streaming.api.operators.BoundedOneInput;
 import org.apache.flink.streaming.api.operators.OneInputStreamOperator;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
@@ -28,7 +26,7 @@ import org.graalvm.polyglot.Value;
  * before each checkpoint; so a silent van's windows close when its partition's do. Clocks are kept in union-list state: after a start at another
  * parallelism every subtask sees all of them, and whoever reads a partition goes on with its own.
  */
-public class StampOperator extends AbstractStreamOperator<StampedRecord>
+public class StampOperator extends BundleOperator<StampedRecord>
     implements OneInputStreamOperator<LogRecord, StampedRecord>, BoundedOneInput {
   private static final long serialVersionUID = 1;
   /** Dead letters and outages. */
@@ -49,10 +47,9 @@ public class StampOperator extends AbstractStreamOperator<StampedRecord>
   private final long epoch;
   private final String settings;
   private final Long outageAfterMs;
-  private transient Bundle bundle;
   private transient Map<Integer, Source> sources;
-  /** {@code partition offset snapshot} of partitions that this subtask has not read since its start. */
-  private transient Map<Integer, String> restored;
+  /** Of partitions that this subtask has not read since its start. */
+  private transient Map<Integer, PartitionState> restored;
   private transient ListState<String> state;
   private transient String[] tickKeys;
   private transient StreamRecord<StampedRecord> out;
@@ -70,18 +67,8 @@ public class StampOperator extends AbstractStreamOperator<StampedRecord>
   public void initializeState(StateInitializationContext context) throws Exception {
     super.initializeState(context);
     sources = new HashMap<>();
-    restored = new LinkedHashMap<>();
     state = context.getOperatorStateStore().getUnionListState(new ListStateDescriptor<>("clocks", Types.STRING));
-    for (String entry : state.get()) {
-      String[] parts = entry.split(" ", 3);
-      // Two subtasks may hold a partition, one of them from before it moved: the further one is right.
-      restored.merge(
-          Integer.valueOf(parts[0]), entry, (one, other) -> nextOffset(one) >= nextOffset(other) ? one : other);
-    }
-  }
-
-  private static long nextOffset(String entry) {
-    return Long.parseLong(entry.split(" ", 3)[1]);
+    restored = PartitionState.furthest(state.get());
   }
 
   @Override
@@ -92,7 +79,7 @@ public class StampOperator extends AbstractStreamOperator<StampedRecord>
     int parallelism = getRuntimeContext().getTaskInfo().getNumberOfParallelSubtasks();
     int maxParallelism = getRuntimeContext().getTaskInfo().getMaxNumberOfParallelSubtasks();
     tickKeys = tickKeys(parallelism, maxParallelism);
-    scheduleMarks();
+    every(MARK_EVERY_MS, this::mark);
   }
 
   private void emit(Result result) {
@@ -103,19 +90,9 @@ public class StampOperator extends AbstractStreamOperator<StampedRecord>
     }
   }
 
-  private void scheduleMarks() {
-    getProcessingTimeService()
-        .registerTimer(
-            getProcessingTimeService().getCurrentProcessingTime() + MARK_EVERY_MS,
-            time -> {
-              mark();
-              scheduleMarks();
-            });
-  }
-
   /** A mark goes the way of the positions, to every subtask, and is written when all have come as far. */
   private void mark() {
-    double nowMs = getProcessingTimeService().getCurrentProcessingTime();
+    double nowMs = nowMs();
     marked = new ArrayList<>();
     for (Map.Entry<Integer, Source> entry : sources.entrySet()) {
       entry.getValue().stamp.invokeMember("mark", nowMs);
@@ -176,11 +153,10 @@ public class StampOperator extends AbstractStreamOperator<StampedRecord>
   private Source open(int partition) {
     Source source = new Source();
     source.stamp = bundle.create("createStamp", partition, (double) epoch, settings, outageAfterMs == null ? null : (Object) outageAfterMs.doubleValue());
-    String entry = restored.remove(partition);
-    if (entry != null) {
-      String[] parts = entry.split(" ", 3);
-      source.nextOffset = Long.parseLong(parts[1]);
-      source.stamp.invokeMember("restore", parts[2]);
+    PartitionState before = restored.remove(partition);
+    if (before != null) {
+      source.nextOffset = before.nextOffset();
+      source.stamp.invokeMember("restore", before.snapshot());
     }
     sources.put(partition, source);
     return source;
@@ -226,20 +202,12 @@ public class StampOperator extends AbstractStreamOperator<StampedRecord>
   public void snapshotState(StateSnapshotContext context) throws Exception {
     super.snapshotState(context);
     state.clear();
-    for (String entry : restored.values()) {
-      state.add(entry);
+    for (PartitionState unread : restored.values()) {
+      state.add(unread.toString());
     }
     for (Map.Entry<Integer, Source> entry : sources.entrySet()) {
       Source source = entry.getValue();
-      state.add(entry.getKey() + " " + source.nextOffset + " " + source.stamp.invokeMember("snapshot").asString());
+      state.add(new PartitionState(entry.getKey(), source.nextOffset, source.stamp.invokeMember("snapshot").asString()).toString());
     }
-  }
-
-  @Override
-  public void close() throws Exception {
-    if (bundle != null) {
-      bundle.close();
-    }
-    super.close();
   }
 }

@@ -13,7 +13,6 @@ import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.runtime.state.StateInitializationContext;
 import org.apache.flink.runtime.state.StateSnapshotContext;
 import org.apache.flink.runtime.state.VoidNamespace;
-import org.apache.flink.streaming.api.operators.AbstractStreamOperator;
 import org.apache.flink.streaming.api.operators.BoundedOneInput;
 import org.apache.flink.streaming.api.operators.OneInputStreamOperator;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
@@ -25,7 +24,7 @@ import org.graalvm.polyglot.Value;
  * something has changed. Due windows and sessions are closed by the marks of the records themselves and of ticks; Flink's timers and watermarks play
  * no part. At a start all vans of the subtask are read back, since a silent one must close too.
  */
-public class VanOperator extends AbstractStreamOperator<Result> implements OneInputStreamOperator<StampedRecord, Result>, BoundedOneInput {
+public class VanOperator extends BundleOperator<Result> implements OneInputStreamOperator<StampedRecord, Result>, BoundedOneInput {
   private static final long serialVersionUID = 1;
   static final OutputTag<MarkPart> MARKS = new OutputTag<>("marks", Types.POJO(MarkPart.class));
   private static final String STATE = "van";
@@ -43,7 +42,6 @@ public class VanOperator extends AbstractStreamOperator<Result> implements OneIn
   private final String settings;
   /** Of these topics only the newest record of a key is written, twice a second. */
   private final Set<String> newestOnly;
-  private transient Bundle bundle;
   private transient Map<String, Van> vans;
   private transient Map<Integer, PriorityQueue<Due>> dues;
   private transient Set<String> changed;
@@ -83,7 +81,7 @@ public class VanOperator extends AbstractStreamOperator<Result> implements OneIn
       vans.put(key, van);
       schedule(key, van);
     }
-    scheduleFlush();
+    every(FLUSH_MS, this::flush);
   }
 
   private static int partitionOf(String key) {
@@ -94,16 +92,6 @@ public class VanOperator extends AbstractStreamOperator<Result> implements OneIn
     Van van = new Van();
     van.object = bundle.create("createVan", partition, (double) epoch, settings);
     return van;
-  }
-
-  private void scheduleFlush() {
-    getProcessingTimeService()
-        .registerTimer(
-            getProcessingTimeService().getCurrentProcessingTime() + FLUSH_MS,
-            time -> {
-              flush();
-              scheduleFlush();
-            });
   }
 
   private void emit(Result result) {
@@ -211,13 +199,5 @@ public class VanOperator extends AbstractStreamOperator<Result> implements OneIn
     }
     changed.clear();
     super.snapshotState(context);
-  }
-
-  @Override
-  public void close() throws Exception {
-    if (bundle != null) {
-      bundle.close();
-    }
-    super.close();
   }
 }

@@ -12,7 +12,6 @@ import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.runtime.state.StateInitializationContext;
 import org.apache.flink.runtime.state.StateSnapshotContext;
 import org.apache.flink.runtime.state.VoidNamespace;
-import org.apache.flink.streaming.api.operators.AbstractStreamOperator;
 import org.apache.flink.streaming.api.operators.BoundedOneInput;
 import org.apache.flink.streaming.api.operators.OneInputStreamOperator;
 import org.apache.flink.streaming.runtime.streamrecord.StreamRecord;
@@ -22,7 +21,7 @@ import org.graalvm.polyglot.Value;
  * Windows, newest stock and episodes of stock, behind Flink's shuffle: one object of the bundle a target, the group of products and markets whose
  * results share a partition. In memory, and written into keyed state at a checkpoint where something has changed.
  */
-public class WindowsOperator extends AbstractStreamOperator<Result> implements OneInputStreamOperator<Result, Result>, BoundedOneInput {
+public class WindowsOperator extends BundleOperator<Result> implements OneInputStreamOperator<Result, Result>, BoundedOneInput {
   private static final long serialVersionUID = 1;
   private static final String STATE = "windows";
   private static final long MARK_EVERY_MS = 1_000;
@@ -39,7 +38,6 @@ public class WindowsOperator extends AbstractStreamOperator<Result> implements O
 
   private final long epoch;
   private final String settings;
-  private transient Bundle bundle;
   private transient Map<Integer, Target> targets;
   private transient Set<Integer> changed;
   private transient ValueState<String> state;
@@ -72,7 +70,7 @@ public class WindowsOperator extends AbstractStreamOperator<Result> implements O
       target.next = Long.parseLong(parts[0]) + LEFT_OUT;
       target.windows.invokeMember("restore", parts[1], (double) target.next);
     }
-    schedule();
+    every(MARK_EVERY_MS, this::mark);
   }
 
   private Target create(int number) {
@@ -98,18 +96,8 @@ public class WindowsOperator extends AbstractStreamOperator<Result> implements O
     changed.add(record.partition);
   }
 
-  private void schedule() {
-    getProcessingTimeService()
-        .registerTimer(
-            getProcessingTimeService().getCurrentProcessingTime() + MARK_EVERY_MS,
-            time -> {
-              mark();
-              schedule();
-            });
-  }
-
   private void mark() {
-    double nowMs = getProcessingTimeService().getCurrentProcessingTime();
+    double nowMs = nowMs();
     targets.values().forEach(target -> target.windows.invokeMember("mark", nowMs));
   }
 
@@ -127,13 +115,5 @@ public class WindowsOperator extends AbstractStreamOperator<Result> implements O
     }
     changed.clear();
     super.snapshotState(context);
-  }
-
-  @Override
-  public void close() throws Exception {
-    if (bundle != null) {
-      bundle.close();
-    }
-    super.close();
   }
 }
