@@ -9,7 +9,7 @@ import { buildPrograms } from './start/build.mjs'
 import { installPackages, installServices } from './start/install.mjs'
 import { seconds } from './start/phases.mjs'
 import { checkRequirements } from './start/requirements.mjs'
-import { closingLine, countReport, SUITES, sumCounts } from './start/suites.mjs'
+import { closingLine, countReport, failuresOf, SUITES, sumCounts } from './start/suites.mjs'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
 const words = process.argv.slice(2)
@@ -69,7 +69,7 @@ for (const suite of wanted) {
   const startedMs = performance.now()
   const reportFile = join(reports, `${suite.name}.json`)
   await runSuite(suite.name, reportFile)
-  results.push({ ...suite, tookMs: performance.now() - startedMs, counts: countReport(reportFile) })
+  results.push({ ...suite, tookMs: performance.now() - startedMs, counts: countReport(reportFile), failures: failuresOf(reportFile, root) })
 }
 rmSync(reports, { recursive: true, force: true })
 console.log()
@@ -77,6 +77,7 @@ for (const { name, tookMs, budgetMs, counts } of results) {
   const over = tookMs > budgetMs ? `  OVER ITS BUDGET of ${seconds(budgetMs)}` : ''
   console.log(`${name.padEnd(9)} ${seconds(tookMs).padStart(8)}  ${closingLine(counts)}${over}`)
 }
+for (const { name, failures } of results) for (const failure of failures) console.log(`FAILED in ${name}: ${failure}`)
 if (proofs().length > 0) console.log(`not run here, each a command of its own: ${proofs().join(', ')}`)
 const sum = sumCounts(results.map(({ counts }) => counts))
 console.log(closingLine(sum))

@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs'
+import { relative } from 'node:path'
 
 const MINUTE_MS = 60_000
 
@@ -35,6 +36,32 @@ export function countReport(file) {
     failed: (report.numFailedTests ?? 0) + broken.length,
     skipped: (report.numPendingTests ?? 0) + (report.numTodoTests ?? 0),
   }
+}
+
+/** A message of a failure is told up to here: the whole of it stands above, in the suite's own output. */
+const MESSAGE_LINES = 12
+
+/**
+ * What failed in one suite, for the end of the output, where a cut log still shows it: file, name and the beginning of the message of each.
+ * @param {string} file vitest's JSON report
+ * @param {string} root folder that file names are told from
+ * @returns {string[]}
+ */
+export function failuresOf(file, root) {
+  if (!existsSync(file)) return ['no report: vitest itself ended early']
+  /** @type {{name: string, status: string, message?: string, assertionResults: {status: string, fullName: string, failureMessages?: string[]}[]}[]} */
+  const results = JSON.parse(readFileSync(file, 'utf8')).testResults ?? []
+  return results.flatMap(({ name, status, message = '', assertionResults }) => {
+    const failed = assertionResults.filter((test) => test.status === 'failed')
+    if (failed.length === 0) return status === 'failed' ? [told(relative(root, name), [message])] : []
+    return failed.map((test) => told(`${relative(root, name)} > ${test.fullName}`, test.failureMessages ?? []))
+  })
+}
+
+/** @param {string} where @param {readonly string[]} messages */
+function told(where, messages) {
+  const lines = messages.flatMap((message) => message.split('\n')).slice(0, MESSAGE_LINES)
+  return [where, ...lines.map((line) => `    ${line}`)].join('\n')
 }
 
 /** @param {readonly Counts[]} all @returns {Counts} */

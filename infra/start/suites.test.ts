@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
-import { closingLine, countReport, SUITES, sumCounts } from './suites.mjs'
+import { closingLine, countReport, failuresOf, SUITES, sumCounts } from './suites.mjs'
 
 const folder = mkdtempSync(join(tmpdir(), 'km0-suites-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -30,6 +30,26 @@ describe('the closing line', () => {
 
   it('counts a suite without a report as a failure', () => {
     expect(countReport(join(folder, 'missing.json')).failed).toBe(1)
+  })
+
+  it('is preceded by what failed, with file, name and message', () => {
+    const testResults = [
+      { name: '/r/a.test.ts', status: 'passed', assertionResults: [{ status: 'passed', fullName: 'good' }] },
+      {
+        name: '/r/test/b.test.ts',
+        status: 'failed',
+        assertionResults: [
+          { status: 'passed', fullName: 'good' },
+          { status: 'failed', fullName: 'the room is tidy', failureMessages: ['expected 1 to be 2\n    at line 3'] },
+        ],
+      },
+      { name: '/r/c.test.ts', status: 'failed', message: 'no such module', assertionResults: [] },
+    ]
+    expect(failuresOf(report({ testResults }), '/r')).toEqual([
+      'test/b.test.ts > the room is tidy\n    expected 1 to be 2\n        at line 3',
+      'c.test.ts\n    no such module',
+    ])
+    expect(failuresOf(join(folder, 'missing.json'), '/r')).toEqual(['no report: vitest itself ended early'])
   })
 
   it('is a sum', () => {
