@@ -16,10 +16,10 @@ export async function violations(page: Page, tags: readonly string[] = WCAG): Pr
   return page.evaluate(
     async (values) => {
       const { axe } = window as unknown as {
-        axe: { run(options: object): Promise<{ violations: { id: string; nodes: { html: string }[] }[] }> }
+        axe: { run(options: object): Promise<{ violations: { id: string; nodes: { html: string; failureSummary?: string }[] }[] }> }
       }
       const { violations: found } = await axe.run({ runOnly: { type: 'tag', values } })
-      return found.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html.slice(0, 160)}`))
+      return found.flatMap(({ id, nodes }) => nodes.map((node) => `${id}: ${node.html.slice(0, 160)} ${node.failureSummary ?? ''}`))
     },
     [...tags],
   )

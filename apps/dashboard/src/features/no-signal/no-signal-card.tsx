@@ -45,6 +45,7 @@ export function NoSignalCard(props: NoSignalCardProps) {
   const { count, unknown, notSeen, returned } = props.list
   const notices = useNotices(props.list.rows, props.status === 'ready')
   const stale = props.status === 'stale'
+  const known = props.status !== 'loading' && props.status !== 'error'
   return (
     <section className={card.card} aria-labelledby="no-signal-title">
       <header className={card.head}>
@@ -76,16 +77,16 @@ export function NoSignalCard(props: NoSignalCardProps) {
             ))}
           </ul>
           <ReturnedRows rows={returned} onSelect={props.onSelect} />
-          {notSeen.length > 0 && <NotSeen vans={notSeen} onSelect={props.onSelect} />}
         </div>
       </Body>
-      {rows.length === 0 && (notSeen.length > 0 || returned.length > 0) && props.status !== 'loading' && props.status !== 'error' && (
+      {rows.length === 0 && returned.length > 0 && known && (
         <div className={card.scroll}>
           <ReturnedRows rows={returned} onSelect={props.onSelect} />
-          {notSeen.length > 0 && <NotSeen vans={notSeen} onSelect={props.onSelect} />}
         </div>
       )}
       <div className={styles.lines}>
+        {/* Below the rows and not over them: a row half covered is too small to hit. */}
+        {known && notSeen.length > 0 && <NotSeen vans={notSeen} onSelect={props.onSelect} />}
         <MutedLine list={props.list} fleet={props.fleet} nowMs={props.nowMs} onSelect={props.onSelect} />
         <AwayLine away={props.list.away} onSelect={props.onSelect} />
       </div>
