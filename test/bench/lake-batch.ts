@@ -6,7 +6,7 @@ import { ALL_TIME, DEFAULT_POSITIONS_SETTINGS } from '@km0/contracts'
 import { openLake, readPositions } from '@km0/lake'
 import { positionsBatchInto } from '@km0/pipelines/positions/positions-columns'
 import { startServices } from '@km0/testkit/services'
-import { benchLake, loadDays } from './lake-day.ts'
+import { benchLake, EVERYTHING, loadDays } from './lake-day.ts'
 import { RowColumns } from './row-columns.ts'
 
 const { values, positionals } = parseArgs({
@@ -29,7 +29,7 @@ async function measure(url: string, dir: string): Promise<void> {
   let records = 0
   for (let run = 0; run < Number(values.runs); run += 1) {
     const [beginMs, beginCpuMs] = [performance.now(), cpuMs()]
-    const columns = await readPositions(lake, { fromMs: 0, toMs: 4_102_444_800_000 })
+    const columns = await readPositions(lake, EVERYTHING)
     const readMs = performance.now() - beginMs
     rows = new RowColumns()
     positionsBatchInto(columns, rows, DEFAULT_POSITIONS_SETTINGS, ALL_TIME)

@@ -5,6 +5,9 @@ import { cacheRoot } from '../../infra/embedded/cache.mjs'
 export const HOUR_MS = 3_600_000
 export const DAY_MS = 24 * HOUR_MS
 
+/** Every position of a lake. */
+export const EVERYTHING = { fromMs: 0, toMs: Date.UTC(2100, 0) }
+
 /** Schema of the catalog of a bench. */
 export const CATALOG_SCHEMA = 'lake_bench'
 

@@ -9,6 +9,14 @@ export interface Seen {
   readonly longTasks: readonly number[]
   /** Between two frames. */
   readonly frames: readonly number[]
+  /** Where each van was drawn last. */
+  readonly drawn: Readonly<Record<string, Drawn>>
+}
+
+interface Drawn {
+  readonly eventMs: number
+  readonly lat: number
+  readonly lon: number
 }
 
 interface Probe {
@@ -16,6 +24,7 @@ interface Probe {
   serverToPaint: number[]
   longTasks: number[]
   frames: number[]
+  drawn: Record<string, Drawn>
 }
 type ProbedWindow = Window & { km0Probe: Probe }
 
@@ -24,7 +33,7 @@ export async function probe(page: Page): Promise<void> {
   // What tsx makes of a function with a name, wherever it runs.
   await page.addInitScript('globalThis.__name ??= (named) => named')
   await page.addInitScript(() => {
-    const seen: Probe = { publishToPaint: [], serverToPaint: [], longTasks: [], frames: [] }
+    const seen: Probe = { publishToPaint: [], serverToPaint: [], longTasks: [], frames: [], drawn: {} }
     Object.assign(window, { km0Probe: seen })
     new PerformanceObserver((list) => seen.longTasks.push(...list.getEntries().map((entry) => entry.duration))).observe({
       type: 'longtask',
@@ -37,12 +46,15 @@ export async function probe(page: Page): Promise<void> {
     }
     requestAnimationFrame(frame)
     window.addEventListener('vansdrawn', (event) => {
-      const { batches } = (event as CustomEvent<{ batches: { sentMs: number; moves: { eventMs: number }[] }[] }>).detail
+      const { batches } = (event as CustomEvent<{ batches: { sentMs: number; moves: (Drawn & { van: string })[] }[] }>).detail
       requestAnimationFrame(() => {
         const nowMs = performance.timeOrigin + performance.now()
         for (const { sentMs, moves } of batches) {
           seen.serverToPaint.push(nowMs - sentMs)
-          for (const { eventMs } of moves) seen.publishToPaint.push(nowMs - eventMs)
+          for (const { van, eventMs, lat, lon } of moves) {
+            seen.publishToPaint.push(nowMs - eventMs)
+            seen.drawn[van] = { eventMs, lat, lon }
+          }
         }
       })
     })
@@ -54,7 +66,7 @@ export async function takeSeen(page: Page): Promise<Seen> {
   return page.evaluate(() => {
     const { km0Probe } = window as unknown as ProbedWindow
     const seen = { ...km0Probe }
-    Object.assign(km0Probe, { publishToPaint: [], serverToPaint: [], longTasks: [], frames: [] })
+    Object.assign(km0Probe, { publishToPaint: [], serverToPaint: [], longTasks: [], frames: [], drawn: {} })
     return seen
   })
 }

@@ -1,6 +1,7 @@
 // Vans for the panel's bench, as a process of its own: `panel-publisher.ts URL VANS SECONDS` publishes a position of each a second, spread evenly.
 import { positionTopic } from '@km0/contracts'
 import { openMqttPublisher } from '@km0/transport/mqtt-publisher'
+import { placeOf, vanNameOf } from './panel-route.ts'
 
 const [url = '', vansText = '', secondsText = ''] = process.argv.slice(2)
 const vans = Number(vansText)
@@ -13,12 +14,9 @@ const publishers = Array.from({ length: Math.ceil(vans / VANS_PER_CONNECTION) },
 )
 let sent = 0
 
-/** A van on a circle of its own in and around Girona, at about 11 m/s: a pixel a second at the bench's zoom. */
 function position(van: number, nowMs: number): string {
-  const turn = nowMs / 40_000 + van
-  const lat = 41.955 + ((van * 37) % 100) / 2_000 + 0.004 * Math.sin(turn)
-  const lon = 2.76 + ((van * 61) % 100) / 830 + 0.0053 * Math.cos(turn)
-  return `{"repartidor":"furgoneta-${van}","lat":${lat.toFixed(6)},"lon":${lon.toFixed(6)},"data_ms":${nowMs}}`
+  const { lat, lon } = placeOf(van, nowMs)
+  return `{"repartidor":"${vanNameOf(van)}","lat":${lat},"lon":${lon},"data_ms":${nowMs}}`
 }
 
 /** Whose turn it is up to a moment of the second. */
@@ -37,7 +35,7 @@ function publishDue(): void {
     const van = next + 1
     sent += 1
     publishers[Math.floor(next / VANS_PER_CONNECTION)]
-      ?.publish(positionTopic(`furgoneta-${van}`), position(van, Date.now()))
+      ?.publish(positionTopic(vanNameOf(van)), position(van, Date.now()))
       .catch(() => undefined)
   }
   if (due === vans) {

@@ -6,7 +6,15 @@ interface Sample {
   readonly ticks: number
 }
 
-/** CPU of processes by name between two looks, in per cent of one core. `nameOf` says what a command line is; null leaves it out. */
+/** What processes of a name spent. */
+export interface Share {
+  readonly name: string
+  readonly cpuSeconds: number
+  /** Of one core, between the two looks. */
+  readonly percent: number
+}
+
+/** CPU of processes by name between two looks. `nameOf` says what a command line is; null leaves it out. */
 export class ProcessCpu {
   readonly #nameOf: (pid: number, command: string) => string | null
   readonly #first: ReadonlyMap<number, Sample>
@@ -18,14 +26,16 @@ export class ProcessCpu {
   }
 
   /** Highest first; names that several processes share are summed. */
-  percent(): { readonly name: string; readonly percent: number }[] {
+  shares(): Share[] {
     const seconds = (performance.now() - this.#startMs) / 1_000
     const byName = new Map<string, number>()
     for (const [pid, { name, ticks }] of this.#look()) {
       const spent = ticks - (this.#first.get(pid)?.ticks ?? 0)
-      byName.set(name, (byName.get(name) ?? 0) + (spent / TICKS_PER_SECOND / seconds) * 100)
+      byName.set(name, (byName.get(name) ?? 0) + spent / TICKS_PER_SECOND)
     }
-    return [...byName].map(([name, percent]) => ({ name, percent: Math.round(percent) })).sort((a, b) => b.percent - a.percent)
+    return [...byName]
+      .map(([name, cpuSeconds]) => ({ name, cpuSeconds, percent: Math.round((cpuSeconds / seconds) * 100) }))
+      .sort((a, b) => b.cpuSeconds - a.cpuSeconds)
   }
 
   #look(): Map<number, Sample> {

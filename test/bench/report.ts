@@ -15,6 +15,8 @@ export interface SubjectLine {
   readonly exact: boolean
   /** Why another digest is right for this program, by its documented rule; absent: a difference is a fault. */
   readonly differs?: string | undefined
+  /** What else was measured: members of the line beside the others, and columns of the table. An array has one value a run. */
+  readonly more?: Readonly<Record<string, number | readonly number[]>> | undefined
 }
 
 /** The machine, the versions and the load, as a sentence. A figure without it says nothing. */
@@ -42,7 +44,7 @@ export function median(values: readonly number[]): number {
 }
 
 /** Median with smallest and largest. */
-function spread(values: readonly number[], digits = 2): string {
+export function spread(values: readonly number[], digits = 2): string {
   if (values.length === 1) return (values[0] ?? Number.NaN).toFixed(digits)
   return `${median(values).toFixed(digits)} (${Math.min(...values).toFixed(digits)}–${Math.max(...values).toFixed(digits)})`
 }
@@ -59,25 +61,51 @@ function ratio(theirs: readonly number[], ours: readonly number[]): string {
 export function report(lines: readonly SubjectLine[], json: boolean): number {
   const [ours] = lines
   if (ours === undefined) throw new Error('nothing was measured')
-  if (json) for (const { differs: _differs, ...line } of lines) console.log(JSON.stringify(line))
+  if (json) printLines(lines)
   else table(lines, ours)
+  return exitCode(lines)
+}
+
+/** One line of JSON a subject. */
+export function printLines(lines: readonly SubjectLine[]): void {
+  for (const { differs: _differs, more, ...line } of lines) console.log(JSON.stringify({ ...line, ...more }))
+}
+
+/** 1 when a result differs from what it should be, which it says, else 0. */
+export function exitCode(lines: readonly SubjectLine[]): number {
   const wrong = lines.filter(({ exact, differs }) => !exact && differs === undefined)
   for (const { subject, digest } of wrong) process.stderr.write(`${subject}: other results than expected: ${digest}\n`)
   return wrong.length === 0 ? 0 : 1
 }
 
 function table(lines: readonly SubjectLine[], ours: SubjectLine): void {
-  console.log(
-    '| program | seconds | CPU s | records/s | CPU µs a record | wall, ours = 1 | CPU, ours = 1 | peak MB | same results |\n|---|---|---|---|---|---|---|---|---|',
-  )
-  for (const { subject, version, seconds, cpu_seconds, records, peak_rss_mb, exact, differs } of lines) {
+  const more = Object.keys(ours.more ?? {})
+  const heads = [
+    'program',
+    'seconds',
+    'CPU s',
+    'records/s',
+    'CPU µs a record',
+    'wall, ours = 1',
+    'CPU, ours = 1',
+    'peak MB',
+    'same results',
+  ]
+  const all = [...heads, ...more.map((name) => name.replaceAll('_', ' '))]
+  console.log(`| ${all.join(' | ')} |\n|${'---|'.repeat(all.length)}`)
+  for (const { subject, version, seconds, cpu_seconds, records, peak_rss_mb, exact, differs, more: others = {} } of lines) {
     const name = version === undefined ? subject : `${subject} ${version}`
     const rates = [Math.round(records / median(seconds)).toLocaleString('en'), ((1e6 * median(cpu_seconds)) / records).toFixed(2)]
     const ratios = [ratio(seconds, ours.seconds), ratio(cpu_seconds, ours.cpu_seconds)]
     const figures = [spread(seconds), spread(cpu_seconds), ...rates, ...ratios, peak_rss_mb, exact ? 'yes' : (differs ?? 'NO')]
-    console.log(`| ${name} | ${figures.join(' | ')} |`)
+    console.log(`| ${name} | ${[...figures, ...more.map((member) => text(others[member]))].join(' | ')} |`)
   }
   console.log(`\n${ours.seconds.length} turns; ${machine()}`)
+}
+
+function text(value: number | readonly number[] | undefined): string {
+  if (value === undefined) return ''
+  return typeof value === 'number' ? value.toLocaleString('en') : spread(value)
 }
 
 /** Ends the program with what to do, without a stack trace. */
