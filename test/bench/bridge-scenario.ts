@@ -1,4 +1,4 @@
-import { type ChildProcess, fork } from 'node:child_process'
+import { fork } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -10,7 +10,7 @@ import { LineBetween } from '../browser/line-between.ts'
 import { type Counted, countTopic } from './bridge-count.ts'
 import type { LoadOrder, LoadResult } from './bridge-load.ts'
 import type { BridgeSubject } from './bridge-subjects.ts'
-import { usageOf } from './proc.ts'
+import { RestartedProcess } from './restarted-process.ts'
 
 export const FAULTS = ['kill', 'kafka-down', 'mosquitto-restart', 'cut'] as const
 export type Fault = (typeof FAULTS)[number]
@@ -54,11 +54,7 @@ export async function runScenario(subject: BridgeSubject, options: ScenarioOptio
   }
   const log = openLog({ brokers: [ends.brokers], clientId: 'banc' })
   await log.ensureTopics([TOPICS.positions, TOPICS.deadLetters], { [TOPICS.positions.name]: { stampOnAppend: true } })
-  let bridge = subject.start(ends)
-  const again = async () => {
-    await kill9(bridge)
-    bridge = subject.start(ends)
-  }
+  const bridge = new RestartedProcess(() => subject.start(ends))
   try {
     const count = (prefix = PREFIX) => countTopic(ends.brokers, TOPICS.positions.name, prefix)
     const high = async () => [...(await log.endOffsets(TOPICS.positions.name)).values()].reduce((sum, end) => sum + end, 0)
@@ -67,26 +63,33 @@ export async function runScenario(subject: BridgeSubject, options: ScenarioOptio
       () => count('sonda-'),
       () => readFileSync(join(ends.dir, 'bridge.log'), 'utf8').slice(-2_000),
     )
-    const before = usage(bridge)
+    const before = bridge.usage()
     const order = { ...FLEET, port: services.mqtt.port, messages: options.messages, perSecond: options.perSecond, prefix: PREFIX }
-    const fault = once(() => strike(options, services, line, again))
+    const fault = once(() => strike(options, services, line, () => bridge.again()))
     const load = await runLoad(order, (acked) => {
       if (acked > options.messages * FAULT_AT) fault.begin()
     })
     await fault.over()
     await settle(high, count, load.acked)
-    const after = usage(bridge)
     let counted = await count()
     const stalled = load.acked - counted.distinct
     if (stalled > 0) {
-      await again()
+      await bridge.again()
       await settle(high, count, load.acked)
       counted = await count()
     }
+    const after = bridge.usage()
     const seconds = (counted.lastAppendMs - load.firstMs) / 1_000
-    return { counted, load, stalled, seconds, cpuSeconds: after.cpuSeconds - before.cpuSeconds, peakRssMb: after.peakRssMb }
+    return {
+      counted,
+      load,
+      stalled,
+      seconds,
+      cpuSeconds: Number((after.cpuSeconds - before.cpuSeconds).toFixed(2)),
+      peakRssMb: after.peakRssMb,
+    }
   } finally {
-    await kill9(bridge)
+    await bridge.end()
     await line.close()
     await services.stop()
   }
@@ -166,20 +169,4 @@ function runLoad(order: LoadOrder, onAcked: (acked: number) => void = () => unde
     })
     child.send(order)
   })
-}
-
-async function kill9(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return
-  const exited = new Promise((resolve) => child.once('exit', resolve))
-  child.kill('SIGKILL')
-  await exited
-}
-
-/** What a bridge has cost so far; nothing for one that is no more. */
-function usage({ pid }: ChildProcess): ReturnType<typeof usageOf> {
-  try {
-    return usageOf(pid ?? 0)
-  } catch {
-    return { cpuSeconds: 0, peakRssMb: 0 }
-  }
 }
