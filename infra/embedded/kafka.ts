@@ -55,6 +55,8 @@ function secureProperties({ certificates, users }: NonNullable<KafkaOptions['sec
     [`${here}.ssl.keystore.location`]: join(certificates, 'server-all.pem'),
     [`${here}.ssl.truststore.type`]: 'PEM',
     [`${here}.ssl.truststore.location`]: join(certificates, 'ca.pem'),
+    // A client may come without a certificate, but not with one of another authority.
+    [`${here}.ssl.client.auth`]: 'requested',
     [`${here}.sasl.enabled.mechanisms`]: 'PLAIN,SCRAM-SHA-256,SCRAM-SHA-512',
     [`${here}.plain.sasl.jaas.config`]: `org.apache.kafka.common.security.plain.PlainLoginModule required${names.join('')};`,
     [`${here}.scram-sha-256.sasl.jaas.config`]: 'org.apache.kafka.common.security.scram.ScramLoginModule required;',

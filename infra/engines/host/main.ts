@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { readPipelineSettings } from '@km0/contracts/pipeline-settings-file'
-import { loadSettings } from '@km0/runtime'
+import { commonEnvironment, loadSettings, parseEnvironment, withFiles } from '@km0/runtime'
 import { startGuard } from '../../embedded/guard.ts'
 import { lastLines } from '../../embedded/process.ts'
 import { buildEngine, ENGINES, type Engine, missingOf } from './build.ts'
@@ -23,7 +23,8 @@ const HELP = `pnpm engine build|start|stop|status|run kafka-streams|flink [OPTIO
 
   --instances N    of each job, or TaskManagers; default 1
   --data-dir DIR   of the platform; logs and states lie in DIR/engine-NAME; default .km0
-  Kafka: KAFKA_BROKERS, else that of the platform that \`npm start\` runs there. Settings KM0_ENGINE_*: docs/engines.md.
+  Kafka: KAFKA_BROKERS, else that of the platform that \`npm start\` runs there. TLS and SASL: KAFKA_* of docs/settings.md, for start and run.
+  Settings KM0_ENGINE_*: docs/engines.md.
   Stop our own roles (positions, stock-shuffle, stock-windows) first, or start the platform with KM0_ENGINE=kafka-streams.
 `
 const START_TIMEOUT_MS = 240_000
@@ -75,13 +76,24 @@ function read(): State | null {
   }
 }
 
-function brokers(): string {
-  if (process.env.KAFKA_BROKERS) return process.env.KAFKA_BROKERS
+function brokersHere(): string {
   try {
     return (JSON.parse(readFileSync(join(dataDir, 'run.json'), 'utf8')) as { kafkaBrokers: string }).kafkaBrokers
   } catch {
     return giveUp(`no Kafka: set KAFKA_BROKERS=host:port, or start the platform (npm start) with its data in ${dataDir}`, 2)
   }
+}
+
+/** The environment of the engine's processes, which read KAFKA_* themselves: a secret stands in no argument. Gives up where one of these is wrong. */
+function engineEnvironment(): NodeJS.ProcessEnv & { KAFKA_BROKERS: string } {
+  const kafka = Object.fromEntries(Object.entries(process.env).filter(([name]) => name.startsWith('KAFKA_')))
+  try {
+    parseEnvironment(commonEnvironment.pick({ KAFKA_BROKERS: true }), kafka)
+  } catch (error) {
+    giveUp((error as Error).message, 2)
+  }
+  const { KAFKA_BROKERS = brokersHere() } = withFiles(kafka, new Set(['KAFKA_BROKERS']), [])
+  return { ...process.env, KAFKA_BROKERS, KAFKA_BROKERS_FILE: undefined }
 }
 
 async function requireBuilt(): Promise<void> {
@@ -94,7 +106,7 @@ async function requireBuilt(): Promise<void> {
 /** Runs the cluster until it is told to end. */
 async function run(): Promise<void> {
   await requireBuilt()
-  const to = brokers()
+  const environment = engineEnvironment()
   const pipelines = loadSettings('engine', process.env, (text, file) => readPipelineSettings(text, file, process.env))
   mkdirSync(folder, { recursive: true })
   const guard = startGuard(GUARD_GRACE_MS)
@@ -127,7 +139,7 @@ async function run(): Promise<void> {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => void stop(0))
   write(new Map())
   try {
-    running = await startEngine(engine, { brokers: to, folder, instances, pipelines, environment: process.env, guard })
+    running = await startEngine(engine, { brokers: environment.KAFKA_BROKERS, folder, instances, pipelines, environment, guard })
   } catch (error) {
     console.error((error as Error).message)
     await stop(1)
@@ -139,7 +151,7 @@ async function run(): Promise<void> {
 
 async function start(): Promise<void> {
   await requireBuilt()
-  const to = brokers()
+  const env = engineEnvironment()
   mkdirSync(folder, { recursive: true })
   const logFile = join(folder, 'engine.log')
   const log = openSync(logFile, 'a')
@@ -147,7 +159,7 @@ async function start(): Promise<void> {
   const child = spawn(process.execPath, ['--enable-source-maps', fileURLToPath(import.meta.url), ...words], {
     detached: true,
     stdio: ['ignore', log, log],
-    env: { ...process.env, KAFKA_BROKERS: to },
+    env,
   })
   let isOver = false
   child.once('exit', () => {

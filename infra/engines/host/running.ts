@@ -21,7 +21,7 @@ export interface EngineOptions {
   readonly jobs?: readonly Job[]
   /** What KM0_SETTINGS_FILE and its variables say, as our own roles read it. */
   readonly pipelines: PipelineSettings
-  /** KM0_ENGINE_*: docs/engines.md. */
+  /** KM0_ENGINE_*: docs/engines.md; KAFKA_*: docs/settings.md. */
   readonly environment: NodeJS.ProcessEnv
   readonly guard: Guard
 }
@@ -45,8 +45,15 @@ function pipelineOf(job: Job, { pipelines, environment }: EngineOptions): { sett
   return { settings: given || JSON.stringify(settings), epoch: environment.KM0_ENGINE_EPOCH || String(version) }
 }
 
+/** Kafka's settings are read by Java from the environment, so no secret stands in an argument; it is `brokers` that is used. */
+const javaEnvironment = ({ brokers, environment }: EngineOptions): NodeJS.ProcessEnv => ({
+  ...environment,
+  KAFKA_BROKERS: brokers,
+  KAFKA_BROKERS_FILE: undefined,
+})
+
 async function startStreams(options: EngineOptions): Promise<RunningEngine> {
-  const { brokers, folder, instances, environment, guard, jobs = JOBS } = options
+  const { folder, instances, guard, jobs = JOBS } = options
   const services = new Map<string, { service: Service; port: number }>()
   const taken = new Set<number>()
   const ask = (port: number) =>
@@ -65,8 +72,7 @@ async function startStreams(options: EngineOptions): Promise<RunningEngine> {
         ...[`${streamsTarget()}/classes:${streamsTarget()}/lib/*`, 'km0.streams.Main', job],
       ],
       environment: {
-        ...environment,
-        KAFKA_BROKERS: brokers,
+        ...javaEnvironment(options),
         KM0_ENGINE_BUNDLE: bundleFile(),
         KM0_ENGINE_EPOCH: epoch,
         [job === 'positions' ? 'KM0_ENGINE_POSITIONS' : 'KM0_ENGINE_STOCK']: settings,
@@ -113,21 +119,26 @@ async function startStreams(options: EngineOptions): Promise<RunningEngine> {
 const FLINK_CLASSES: Readonly<Record<Job, string>> = { positions: 'cat.km0.flink.PositionsJob', stock: 'cat.km0.flink.StockJob' }
 
 async function startFlink(options: EngineOptions): Promise<RunningEngine> {
-  const { brokers, folder, instances, environment, guard, jobs = JOBS } = options
+  const { folder, instances, environment, guard, jobs = JOBS } = options
   // A slot for each job in each TaskManager.
-  const cluster = await startCluster({ folder, taskManagers: instances, slots: jobs.length, guard })
+  const cluster = await startCluster({ folder, taskManagers: instances, slots: jobs.length, environment: javaEnvironment(options), guard })
   const { rest } = cluster
   const ids = new Map<Job, string>()
   // Where the last one was stopped; after a kill, the place before that: results that are there already are equal and change nothing.
   const placeFile = (job: Job) => join(folder, `${job}-stopped-at`)
-  for (const job of jobs) {
-    const { settings, epoch } = pipelineOf(job, options)
-    const words = [`brokers=${brokers}`, `epoch=${epoch}`, `settings=${settings}`]
-    if (job === 'positions' && environment.KM0_OUTAGE_AFTER_MS) words.push(`outage-after-ms=${environment.KM0_OUTAGE_AFTER_MS}`)
-    if (job === 'stock' && environment.KM0_STOCK_IDLE_MS) words.push(`idle-ms=${environment.KM0_STOCK_IDLE_MS}`)
-    const run = { jar: flinkJar(), mainClass: FLINK_CLASSES[job], parallelism: instances, words }
-    const place = placeFile(job)
-    ids.set(job, await rest.run(existsSync(place) ? { ...run, from: readFileSync(place, 'utf8') } : run))
+  try {
+    for (const job of jobs) {
+      const { settings, epoch } = pipelineOf(job, options)
+      const words = [`epoch=${epoch}`, `settings=${settings}`]
+      if (job === 'positions' && environment.KM0_OUTAGE_AFTER_MS) words.push(`outage-after-ms=${environment.KM0_OUTAGE_AFTER_MS}`)
+      if (job === 'stock' && environment.KM0_STOCK_IDLE_MS) words.push(`idle-ms=${environment.KM0_STOCK_IDLE_MS}`)
+      const run = { jar: flinkJar(), mainClass: FLINK_CLASSES[job], parallelism: instances, words }
+      const place = placeFile(job)
+      ids.set(job, await rest.run(existsSync(place) ? { ...run, from: readFileSync(place, 'utf8') } : run))
+    }
+  } catch (error) {
+    await cluster.stop()
+    throw error
   }
   return {
     processes: new Map([

@@ -18,6 +18,8 @@ export interface ClusterOptions {
   readonly slots: number
   /** Of the web page and REST; any free one when it is left out. */
   readonly port?: number
+  /** Of its processes; a job's main, which the JobManager runs, takes KAFKA_* from there. This process's when it is left out. */
+  readonly environment?: NodeJS.ProcessEnv
   readonly guard?: Guard
 }
 
@@ -46,7 +48,7 @@ const LOGGING = [
 
 /** Starts a JobManager and TaskManagers as plain Java processes on 127.0.0.1 and waits until all slots are there. */
 export async function startCluster(options: ClusterOptions): Promise<Cluster> {
-  const { folder, slots, guard } = options
+  const { folder, slots, environment = process.env, guard } = options
   const lib = join(await fetchFlink(), 'lib', '*')
   const rest = await freePort(options.port)
   const rpc = await freePort(undefined, new Set([rest]))
@@ -70,6 +72,7 @@ export async function startCluster(options: ClusterOptions): Promise<Cluster> {
       command: 'java',
       args: [...OPENS, ...java, log, `-Djava.io.tmpdir=${join(folder, `${name}-tmp`)}`, '-cp', lib, main, '-c', configuration],
       cwd: folder,
+      environment,
       logFile: join(folder, `${name}.log`),
       ready,
       readyTimeoutMs: READY_TIMEOUT_MS,

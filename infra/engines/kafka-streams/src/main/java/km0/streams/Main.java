@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import org.apache.kafka.clients.admin.Admin;
 import org.apache.kafka.clients.consumer.ConsumerConfig;
 import org.apache.kafka.streams.KafkaStreams;
@@ -25,16 +26,20 @@ public final class Main {
     }
     Map<String, String> environment = System.getenv();
     String id = environment.getOrDefault("KM0_ENGINE_ID", "km0-streams") + "-" + role;
+    Map<String, Object> kafka = kafka(environment);
     Properties properties = properties(environment, id);
-    Settings settings = role.equals("stock") ? stockSettings(environment, id, properties) : Settings.of(environment, id, 1, 1);
-    Map<String, Object> client = new HashMap<>(Map.of(
-        "bootstrap.servers", properties.get(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG), "group.id", id, "enable.auto.commit", "false", "isolation.level", "read_committed"));
+    properties.putAll(kafka);
+    Settings settings = role.equals("stock") ? stockSettings(environment, id, kafka) : Settings.of(environment, id, 1, 1);
+    Map<String, Object> client = new HashMap<>(kafka);
+    client.putAll(Map.of("group.id", id, "enable.auto.commit", "false", "isolation.level", "read_committed"));
     LogReader reader = new KafkaLogReader(client);
     KafkaStreams streams = new KafkaStreams(role.equals("stock") ? Topologies.stock(settings, reader) : Topologies.positions(settings, reader), properties);
     CountDownLatch over = new CountDownLatch(1);
     boolean[] failed = {false};
     streams.setUncaughtExceptionHandler(error -> {
-      error.printStackTrace();
+      String refusal = KafkaConnection.refusal(error);
+      if (refusal == null) error.printStackTrace();
+      else System.err.println(refusal);
       failed[0] = true;
       over.countDown();
       return StreamThreadExceptionResponse.SHUTDOWN_CLIENT;
@@ -53,10 +58,20 @@ public final class Main {
     if (failed[0]) System.exit(1);
   }
 
+  /** Ends the program where settings are wrong. */
+  private static Map<String, Object> kafka(Map<String, String> environment) {
+    try {
+      return new HashMap<>(KafkaConnection.of(environment));
+    } catch (IllegalArgumentException wrong) {
+      System.err.println(wrong.getMessage());
+      System.exit(2);
+      throw wrong;
+    }
+  }
+
   private static Properties properties(Map<String, String> environment, String id) {
     Properties properties = new Properties();
     properties.put(StreamsConfig.APPLICATION_ID_CONFIG, id);
-    properties.put(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG, environment.getOrDefault("KAFKA_BROKERS", "127.0.0.1:9092"));
     properties.put(StreamsConfig.PROCESSING_GUARANTEE_CONFIG, StreamsConfig.EXACTLY_ONCE_V2);
     properties.put(StreamsConfig.COMMIT_INTERVAL_MS_CONFIG, Settings.number(environment, "KM0_ENGINE_COMMIT_MS", 1_000));
     properties.put(StreamsConfig.NUM_STREAM_THREADS_CONFIG, (int) Settings.number(environment, "KM0_ENGINE_THREADS", 1));
@@ -77,9 +92,15 @@ public final class Main {
   }
 
   /** The shuffle has as many partitions as results of stock, so that each has its own place there. */
-  private static Settings stockSettings(Map<String, String> environment, String id, Properties properties) throws Exception {
-    try (Admin admin = Admin.create(Map.of("bootstrap.servers", properties.get(StreamsConfig.BOOTSTRAP_SERVERS_CONFIG)))) {
+  private static Settings stockSettings(Map<String, String> environment, String id, Map<String, Object> kafka) throws Exception {
+    try (Admin admin = Admin.create(kafka)) {
       return Settings.of(environment, id, partitions(admin, ShuffleProcessor.TOPIC), partitions(admin, "inventari.alertes"));
+    } catch (ExecutionException error) {
+      String refusal = KafkaConnection.refusal(error);
+      if (refusal == null) throw error;
+      System.err.println(refusal);
+      System.exit(1);
+      throw error;
     }
   }
 

@@ -45,30 +45,47 @@ final class JobSettings implements Serializable {
 
   private final TreeMap<String, String> defaults;
   private final TreeMap<String, String> given = new TreeMap<>();
+  private final TreeMap<String, String> client = new TreeMap<>();
 
-  static JobSettings positions(String[] words) {
-    return new JobSettings(POSITIONS, words);
+  static JobSettings positions(String[] words, Map<String, String> environment) {
+    return new JobSettings(POSITIONS, words, environment);
   }
 
-  static JobSettings stock(String[] words) {
-    return new JobSettings(STOCK, words);
+  static JobSettings stock(String[] words, Map<String, String> environment) {
+    return new JobSettings(STOCK, words, environment);
   }
 
-  /** Throws when a word is unknown or a needed one is missing. */
-  private JobSettings(Map<String, String> own, String[] words) {
+  /** Throws when a word is unknown, a needed one is missing, or Kafka's settings in the environment are wrong. */
+  private JobSettings(Map<String, String> own, String[] words, Map<String, String> environment) {
     defaults = new TreeMap<>(COMMON);
     defaults.putAll(own);
     for (String word : words) {
       int equals = word.indexOf('=');
       String name = equals < 0 ? word : word.substring(0, equals);
       if (equals < 0 || !(name.startsWith(KAFKA) || defaults.containsKey(name))) {
-        throw new IllegalArgumentException("'" + word + "' is not name=value with one of " + defaults.keySet() + " or kafka.*");
+        throw new IllegalArgumentException("'" + name + "' is not name=value with one of " + defaults.keySet() + " or kafka.*");
       }
       given.put(name, word.substring(equals + 1));
     }
-    if (text("brokers").isEmpty()) {
-      throw new IllegalArgumentException("brokers=HOST:PORT is missing");
+    client.putAll(kafkaOf(given, environment));
+    given.tailMap(KAFKA).forEach((name, value) -> {
+      if (name.startsWith(KAFKA)) {
+        client.put(name.substring(KAFKA.length()), value);
+      }
+    });
+  }
+
+  /** Properties of Kafka's clients as the environment has them; the word {@code brokers} goes before KAFKA_BROKERS. */
+  static Map<String, String> kafkaOf(Map<String, String> words, Map<String, String> environment) {
+    Map<String, String> settings = new TreeMap<>(environment);
+    String brokers = words.getOrDefault("brokers", "");
+    if (!brokers.isEmpty()) {
+      settings.put("KAFKA_BROKERS", brokers);
+      settings.remove("KAFKA_BROKERS_FILE");
+    } else if (settings.getOrDefault("KAFKA_BROKERS", "").isEmpty() && settings.getOrDefault("KAFKA_BROKERS_FILE", "").isEmpty()) {
+      throw new IllegalArgumentException("no Kafka: set KAFKA_BROKERS=HOST:PORT where the job is started, or add the word brokers=HOST:PORT");
     }
+    return KafkaConnection.of(settings);
   }
 
   String text(String name) {
@@ -105,14 +122,10 @@ final class JobSettings implements Serializable {
     };
   }
 
-  /** What clients of Kafka are given: the words kafka.NAME=VALUE. */
+  /** What clients of Kafka are given: the environment's settings, then the words kafka.NAME=VALUE. */
   Properties kafka() {
     Properties properties = new Properties();
-    given.tailMap(KAFKA).forEach((name, value) -> {
-      if (name.startsWith(KAFKA)) {
-        properties.setProperty(name.substring(KAFKA.length()), value);
-      }
-    });
+    properties.putAll(client);
     return properties;
   }
 

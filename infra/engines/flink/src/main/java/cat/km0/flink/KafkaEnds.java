@@ -15,7 +15,6 @@ final class KafkaEnds {
     KafkaSourceBuilder<LogRecord> builder =
         KafkaSource.<LogRecord>builder()
             .setProperties(settings.kafka())
-            .setBootstrapServers(settings.text("brokers"))
             .setTopics(settings.text("topic"))
             .setGroupId(settings.text("group"))
             .setClientIdPrefix(settings.text("group"))
@@ -29,7 +28,7 @@ final class KafkaEnds {
     var builder =
         KafkaSink.<Result>builder()
             .setKafkaProducerConfig(settings.kafka())
-            .setBootstrapServers(settings.text("brokers"))
+            .setBootstrapServers(settings.kafka().getProperty("bootstrap.servers"))
             .setRecordSerializer(new ResultSchema(settings.text("result-topics").split(",")))
             .setDeliveryGuarantee(settings.delivery())
             .setProperty("linger.ms", "20");

@@ -16,19 +16,18 @@ final class KafkaLogEnds implements LogEnds {
   private final String topic;
   private final KafkaConsumer<byte[], byte[]> consumer;
 
-  KafkaLogEnds(String brokers, Properties client, String topic) {
+  KafkaLogEnds(Properties client, String topic) {
     this.topic = topic;
     Properties properties = new Properties();
     properties.putAll(client);
-    properties.put("bootstrap.servers", brokers);
     properties.put("default.api.timeout.ms", "5000");
     properties.put("request.timeout.ms", "4000");
     consumer = new KafkaConsumer<>(properties, new ByteArrayDeserializer(), new ByteArrayDeserializer());
   }
 
   /** A factory for subtasks. */
-  static LogEnds.Factory of(String brokers, Properties client, String topic) {
-    return () -> new KafkaLogEnds(brokers, client, topic);
+  static LogEnds.Factory of(Properties client, String topic) {
+    return () -> new KafkaLogEnds(client, topic);
   }
 
   @Override

@@ -11,7 +11,7 @@ public final class PositionsJob {
   private PositionsJob() {}
 
   public static void main(String[] words) throws Exception {
-    JobSettings settings = JobSettings.positions(words);
+    JobSettings settings = JobSettings.positions(words, System.getenv());
     StreamExecutionEnvironment environment = StreamExecutionEnvironment.getExecutionEnvironment(settings.flink());
     environment.setMaxParallelism((int) settings.number("max-parallelism"));
     build(environment, settings);

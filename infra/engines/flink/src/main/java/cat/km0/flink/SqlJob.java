@@ -22,6 +22,7 @@ import org.apache.flink.table.api.TableEnvironment;
 public final class SqlJob {
   private static final Pattern SET = Pattern.compile("SET\\s+'([^']+)'\\s*=\\s*'([^']*)'");
   private static final Pattern NAME = Pattern.compile("\\$\\{([a-z-]+)\\}");
+  private static final String BROKERS = "bootstrap.servers";
 
   private SqlJob() {}
 
@@ -34,6 +35,8 @@ public final class SqlJob {
       }
       given.put(word.substring(0, equals), word.substring(equals + 1));
     }
+    Map<String, String> kafka = JobSettings.kafkaOf(given, System.getenv());
+    given.put("brokers", kafka.get(BROKERS));
     Configuration configuration = new Configuration();
     List<String> statements = new ArrayList<>();
     for (String statement : statements(text(given.getOrDefault("sql", "")), given)) {
@@ -41,11 +44,46 @@ public final class SqlJob {
       if (set.matches()) {
         configuration.setString(set.group(1), set.group(2));
       } else {
-        statements.add(statement);
+        statements.add(withClient(statement, kafka));
       }
     }
     TableEnvironment tables = TableEnvironment.create(EnvironmentSettings.newInstance().inStreamingMode().withConfiguration(configuration).build());
-    statements.forEach(tables::executeSql);
+    for (String statement : statements) {
+      try {
+        tables.executeSql(statement);
+      } catch (RuntimeException error) {
+        IllegalStateException shown = new IllegalStateException(withoutSecrets(error, kafka));
+        shown.setStackTrace(error.getStackTrace());
+        throw shown;
+      }
+    }
+  }
+
+  /** A table's options with TLS and SASL as the environment has them, before its address. A quote in a text of SQL is written twice. */
+  static String withClient(String statement, Map<String, String> kafka) {
+    StringBuilder options = new StringBuilder();
+    kafka.forEach((name, value) -> {
+      if (!name.equals(BROKERS)) {
+        options.append("'properties.").append(name).append("' = '").append(value.replace("'", "''")).append("', ");
+      }
+    });
+    return statement.replace("'properties." + BROKERS + "'", options + "'properties." + BROKERS + "'");
+  }
+
+  /** What the error and its causes say: Flink lists options of a table that it cannot make, and hides only some. */
+  static String withoutSecrets(Throwable error, Map<String, String> kafka) {
+    StringBuilder told = new StringBuilder();
+    for (Throwable each = error; each != null; each = each.getCause()) {
+      told.append(told.isEmpty() ? "" : "\ncaused by ").append(each);
+    }
+    String text = told.toString();
+    for (String name : List.of("sasl.jaas.config", "ssl.keystore.key")) {
+      String secret = kafka.get(name);
+      if (secret != null) {
+        text = text.replace(secret, "(hidden)").replace(secret.replace("'", "''"), "(hidden)");
+      }
+    }
+    return text;
   }
 
   private static String text(String name) throws IOException {

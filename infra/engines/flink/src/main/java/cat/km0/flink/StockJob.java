@@ -1,7 +1,7 @@
 package cat.km0.flink;
 
 import java.util.List;
-import java.util.Properties;
+import java.util.concurrent.ExecutionException;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.streaming.api.datastream.DataStream;
@@ -14,7 +14,7 @@ public final class StockJob {
   private StockJob() {}
 
   public static void main(String[] words) throws Exception {
-    JobSettings settings = JobSettings.stock(words);
+    JobSettings settings = JobSettings.stock(words, System.getenv());
     StreamExecutionEnvironment environment = StreamExecutionEnvironment.getExecutionEnvironment(settings.flink());
     environment.setMaxParallelism((int) settings.number("max-parallelism"));
     build(environment, settings, targets(settings));
@@ -23,17 +23,18 @@ public final class StockJob {
 
   /** As many as results of stock have partitions, so that a result is in the partition where our own job writes it. */
   private static int targets(JobSettings settings) throws Exception {
-    Properties client = settings.kafka();
-    client.put("bootstrap.servers", settings.text("brokers"));
     String topic = settings.text("like-topic");
-    try (Admin admin = Admin.create(client)) {
+    try (Admin admin = Admin.create(settings.kafka())) {
       return admin.describeTopics(List.of(topic)).allTopicNames().get().get(topic).partitions().size();
+    } catch (ExecutionException error) {
+      String refusal = KafkaConnection.refusal(error);
+      throw refusal == null ? error : new IllegalStateException(refusal);
     }
   }
 
   static void build(StreamExecutionEnvironment environment, JobSettings settings, int targets) {
     long epoch = settings.number("epoch");
-    LogEnds.Factory broker = KafkaLogEnds.of(settings.text("brokers"), settings.kafka(), settings.text("topic"));
+    LogEnds.Factory broker = KafkaLogEnds.of(settings.kafka(), settings.text("topic"));
     SingleOutputStreamOperator<Result> shuffled =
         environment
             .fromSource(KafkaEnds.source(settings), WatermarkStrategy.noWatermarks(), "log")

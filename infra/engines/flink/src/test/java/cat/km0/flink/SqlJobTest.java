@@ -21,4 +21,21 @@ class SqlJobTest {
     IllegalArgumentException error = assertThrows(IllegalArgumentException.class, () -> SqlJob.statements("a ${results}", Map.of()));
     assertEquals("the word results=… is missing", error.getMessage());
   }
+
+  @Test
+  void tablesAreReachedAsTheEnvironmentSays() {
+    String table = "CREATE TABLE t (x INT) WITH ('connector' = 'kafka', 'properties.bootstrap.servers' = 'h:1')";
+    assertEquals(table, SqlJob.withClient(table, Map.of("bootstrap.servers", "h:1")));
+    assertEquals(
+        "CREATE TABLE t (x INT) WITH ('connector' = 'kafka', 'properties.sasl.jaas.config' = 'a=\"it''s\"', 'properties.bootstrap.servers' = 'h:1')",
+        SqlJob.withClient(table, Map.of("bootstrap.servers", "h:1", "sasl.jaas.config", "a=\"it's\"")));
+  }
+
+  @Test
+  void errorsHoldNoSecret() {
+    Throwable error = new IllegalStateException("cannot make t", new IllegalArgumentException("options: 'properties.ssl.keystore.key'='KEY'"));
+    String told = SqlJob.withoutSecrets(error, Map.of("ssl.keystore.key", "KEY"));
+    assertEquals(
+        "java.lang.IllegalStateException: cannot make t\ncaused by java.lang.IllegalArgumentException: options: 'properties.ssl.keystore.key'='(hidden)'", told);
+  }
 }
