@@ -1,5 +1,15 @@
-import { EVERYTHING, type Scope, TOPICS } from '@km0/contracts'
-import { openServing, type Serving } from '@km0/serving'
+import {
+  addCounts,
+  coveredShare,
+  EVERYTHING,
+  LATENESS_STEPS_MS,
+  type LatenessCounts,
+  latenessQuantile,
+  latenessStep,
+  type Scope,
+  TOPICS,
+} from '@km0/contracts'
+import { openLatenessHours, openServing, type Serving } from '@km0/serving'
 import { Pool } from '@km0/serving/pool'
 import { startServices, type TestServices } from '@km0/testkit/services'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
@@ -139,5 +149,25 @@ describe('late points', () => {
     expect(await plan()).toEqual({ pieces: [{ ...piece, toMs: hour }], points: 0, waiting: { hours: 1, untilMs: hour + 3_600_000 } })
     await pool.query(marks, [hour + 3_600_000 + MINUTE])
     expect(await plan()).toEqual({ pieces: [piece], points: 0, waiting: null })
+  })
+})
+
+describe('hours of lateness', () => {
+  it('are added up as they were measured: half of the points within a second', async () => {
+    const lateness = openLatenessHours({ databaseUrl: services.postgres.url, applicationName: 'test' })
+    const counts = new Array<number>(LATENESS_STEPS_MS.length + 1).fill(0)
+    counts[latenessStep(1_000)] = 50
+    counts[latenessStep(60_000)] = 50
+    const hour = { points: 100, late: 0, partlyLate: 0, counts, refused: {} }
+    await lateness.write(
+      [3_600_000, 7_200_000].map((hourMs) => ({ hourMs, ...hour })),
+      NOW,
+      0,
+    )
+    const stored = await lateness.read(0)
+    await lateness.close()
+    const all = stored.reduce<LatenessCounts>((sum, one) => addCounts(sum, one.counts), [])
+    expect([coveredShare(all, 45_000), coveredShare(all, 60_000), latenessQuantile(all, 0.5)]).toEqual([0.5, 1, 1_000])
+    expect(stored.map(({ points }) => points)).toEqual([100, 100])
   })
 })

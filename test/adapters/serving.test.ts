@@ -352,6 +352,10 @@ describe('numbers', () => {
     expect(await pool.query('select 9007199254740991::int8 as a, sum(x)::numeric as b, count(*) as c from unnest(array[10, 5]) x')).toEqual(
       [{ a: Number.MAX_SAFE_INTEGER, b: 15, c: 2 }],
     )
+    expect(await pool.query("select '{1,NULL,-3}'::int8[] as a, '{10,2.5}'::numeric[] as b, '{}'::int8[] as c")).toEqual([
+      { a: [1, null, -3], b: [10, 2.5], c: [] },
+    ])
+    await expect(pool.query("select '{1,9007199254740992}'::int8[] as a")).rejects.toThrow(/beyond 2\^53/)
     await expect(pool.query('select 9007199254740992::int8 as a')).rejects.toThrow(/beyond 2\^53/)
     await expect(pool.query('select 90071992547409920::numeric as a')).rejects.toThrow(/beyond 2\^53/)
     // The sum of three distances, and the greatest: as text they would be 10002009 and 9.

@@ -41,11 +41,24 @@ export function parseNumeric(text: string): number {
 
 const INT8 = 20
 const NUMERIC = 1700
+/** https://github.com/brianc/node-pg-types: arrays of these come as texts, whatever the parser of their elements. */
+const INT8_ARRAY = 1016
+const NUMERIC_ARRAY = 1231
+
+const elementParsers = new Map([
+  [INT8_ARRAY, parseInt8],
+  [NUMERIC_ARRAY, parseNumeric],
+])
 
 const types = {
   getTypeParser: ((oid: number, format?: 'text' | 'binary') => {
     if (format !== 'binary' && oid === INT8) return parseInt8
     if (format !== 'binary' && oid === NUMERIC) return parseNumeric
+    const parseElement = elementParsers.get(oid)
+    if (format !== 'binary' && parseElement !== undefined) {
+      const parseTexts: (text: string) => (string | null)[] = pg.types.getTypeParser(oid, 'text')
+      return (text: string) => parseTexts(text).map((element) => (element === null ? null : parseElement(element)))
+    }
     return pg.types.getTypeParser(oid, format as 'text')
   }) as typeof pg.types.getTypeParser,
 }
