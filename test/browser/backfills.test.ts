@@ -210,6 +210,7 @@ describe.skipIf(browser === null)('days and backfills', () => {
         if (heading.closest('div') !== null) heading.closest('div')!.scrollLeft = 0
       })
     expect(await violations(phone)).toEqual([])
+    expect(await phone.evaluate(() => document.documentElement.scrollWidth <= window.innerWidth)).toBe(true)
     await phone.context().close()
   })
 })
