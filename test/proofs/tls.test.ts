@@ -1,18 +1,24 @@
 import { execFileSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { TOPICS } from '@km0/contracts'
+import { readPipelineSettings } from '@km0/contracts/pipeline-settings-file'
+import { startGuard } from '@km0/infra/embedded/guard'
 import { findMosquitto } from '@km0/infra/embedded/mosquitto'
 import { freePort } from '@km0/infra/embedded/ports'
 import { type Service, startService } from '@km0/infra/embedded/process'
+import { startCluster } from '@km0/infra/engines/flink/cluster/cluster'
+import { type Engine, flinkJar, missingOf } from '@km0/infra/engines/host/build'
+import { type RunningEngine, startEngine } from '@km0/infra/engines/host/running'
 import { openLake } from '@km0/lake'
 import { commonEnvironment, parseEnvironment } from '@km0/runtime'
 import { openPgPool } from '@km0/serving/pool'
 import { startServices, type TestServices } from '@km0/testkit/services'
-import { openLog } from '@km0/transport'
+import { type Log, openLog } from '@km0/transport'
 import { openMqttInput } from '@km0/transport/mqtt-input'
 import { openMqttPublisher } from '@km0/transport/mqtt-publisher'
 import { openQueue } from '@km0/transport/queue'
@@ -53,6 +59,8 @@ function promised<T>() {
   })
   return { promise, resolve, reject }
 }
+/** A slow machine is no fault. */
+const ENGINE_WITHIN_MS = 240_000
 const parse = (variables: Settings) => parseEnvironment(commonEnvironment, variables)
 
 async function startSafeMosquitto(): Promise<Service> {
@@ -99,17 +107,23 @@ afterAll(async () => {
 })
 
 const WRONG_AUTHORITY = (service: string) => ({ [`${service}_CA_FILE`]: join(other, 'ca.pem') })
+const certificateOf = (service: string, from: string) => ({
+  [`${service}_CERT_FILE`]: join(from, 'client.pem'),
+  [`${service}_KEY_FILE`]: join(from, 'client.key'),
+})
 const WRONG_PASSWORD = (service: string) => ({ [`${service}_PASSWORD_FILE`]: secret(`${service}-wrong`, 'wrong') })
 
-describe('Kafka, SASL_SSL', () => {
-  const open = (change: Settings = {}) => {
-    const variables = { ...settingsOf('KAFKA'), KAFKA_BROKERS: `127.0.0.1:${ports.kafka}`, ...change }
-    return openLog({ brokers: parse(variables).KAFKA_BROKERS, clientId: 'test' })
-  }
+const openSafeLog = (change: Settings = {}) => {
+  const variables = { ...settingsOf('KAFKA'), KAFKA_BROKERS: `127.0.0.1:${ports.kafka}`, ...change }
+  return openLog({ brokers: parse(variables).KAFKA_BROKERS, clientId: 'test' })
+}
+const ensureTopics = (log: Log) =>
+  log.ensureTopics(Object.values(TOPICS), Object.fromEntries(Object.values(TOPICS).map(({ name }) => [name, { partitions: 1 }])))
 
+describe('Kafka, SASL_SSL', () => {
   it.each(['plain', 'scram-sha-256', 'scram-sha-512'])('%s: writes a record and reads it', async (mechanism) => {
-    const log = open({ KAFKA_SASL: mechanism })
-    await log.ensureTopics(Object.values(TOPICS), Object.fromEntries(Object.values(TOPICS).map(({ name }) => [name, { partitions: 1 }])))
+    const log = openSafeLog({ KAFKA_SASL: mechanism })
+    await ensureTopics(log)
     const producer = await log.openProducer()
     const topic = TOPICS.positions.name
     const before = (await log.endOffsets(topic)).get(0) ?? 0
@@ -119,10 +133,131 @@ describe('Kafka, SASL_SSL', () => {
   })
 
   it('refuses another authority and a wrong password', async () => {
-    await expect(open(WRONG_AUTHORITY('KAFKA')).clusterId()).rejects.toThrow(/certificate|self.signed|verify/i)
+    await expect(openSafeLog(WRONG_AUTHORITY('KAFKA')).clusterId()).rejects.toThrow(/certificate|self.signed|verify/i)
     for (const mechanism of ['plain', 'scram-sha-512'])
-      await expect(open({ ...WRONG_PASSWORD('KAFKA'), KAFKA_SASL: mechanism }).clusterId()).rejects.toThrow(/auth/i)
+      await expect(openSafeLog({ ...WRONG_PASSWORD('KAFKA'), KAFKA_SASL: mechanism }).clusterId()).rejects.toThrow(/auth/i)
   })
+})
+
+const until = async (what: string, holds: () => Promise<boolean>) => {
+  for (const endMs = Date.now() + ENGINE_WITHIN_MS; !(await holds()); await sleep(250))
+    if (Date.now() > endMs) throw new Error(`not within ${ENGINE_WITHIN_MS} ms: ${what}`)
+}
+
+/** The core inside another engine, with the settings of our own programs: both jobs, in Java processes as `pnpm engine start` starts them. */
+describe.each<{ engine: Engine; epoch: string; mechanism: string }>([
+  { engine: 'kafka-streams', epoch: '101', mechanism: 'scram-sha-512' },
+  { engine: 'flink', epoch: '102', mechanism: 'plain' },
+])('$engine through Kafka, SASL_SSL', ({ engine, epoch, mechanism }) => {
+  const guard = startGuard(0)
+  const place = join(folder, engine)
+  let running: RunningEngine | undefined
+  const start = (change: Settings, jobs: readonly ('positions' | 'stock')[]) => {
+    const parsed = readPipelineSettings(null, 'settings', {})
+    if (!('settings' in parsed)) throw new Error(parsed.wrong)
+    const own = {
+      KAFKA_SASL: mechanism,
+      ...certificateOf('KAFKA', right),
+      KM0_ENGINE_EPOCH: epoch,
+      KM0_ENGINE_ID: `tls-${engine}`,
+      KM0_STOCK_IDLE_MS: '3600000',
+    }
+    const environment = { ...process.env, ...settingsOf('KAFKA', { ...own, ...change }) }
+    const brokers = `127.0.0.1:${ports.kafka}`
+    return startEngine(engine, { brokers, folder: place, instances: 1, jobs, pipelines: parsed.settings, environment, guard })
+  }
+  /** Values of a topic that this engine has written. */
+  const written = async (log: Log, topic: string) => {
+    const values: string[] = []
+    for await (const { records } of log.readTopic({ topic }))
+      for (const { headers, value } of records) if (headers.epoca === epoch) values.push(String(value))
+    return values
+  }
+  afterAll(async () => {
+    await running?.stop()
+    await guard.close()
+  }, 60_000)
+
+  it('reads and writes as both jobs, with a client certificate; no argument, log or state holds a secret', async (test) => {
+    const missing = await missingOf(engine)
+    test.skip(missing !== null, missing ?? '')
+    const log = openSafeLog()
+    await ensureTopics(log)
+    const producer = await log.openProducer()
+    const van = `furgoneta-${engine}`
+    const nowMs = Date.now()
+    const put = (topic: string, value: string) => ({ topic, partition: 0, key: null, value, timestampMs: nowMs })
+    const points = Array.from({ length: 20 }, (_, index) =>
+      put(TOPICS.positions.name, JSON.stringify({ repartidor: van, lat: 41.98, lon: 2.82, data_ms: nowMs - 600_000 + index * 30_000 })),
+    )
+    await producer.send([...points, put(TOPICS.stockEvents.name, 'x')])
+    await producer.close()
+    running = await start({}, ['positions', 'stock'])
+    await until('rows', async () => (await written(log, TOPICS.panel.name)).some((value) => value.includes(van)))
+    await until('a dead letter of stock', async () => (await written(log, TOPICS.stockDeadLetters.name)).length > 0)
+    expect(await running.trouble()).toBeNull()
+
+    const key = readFileSync(join(right, 'client.key'), 'utf8').split('\n')[1] ?? ''
+    expect(key.length).toBeGreaterThan(40)
+    const words = [...running.processes.values()].map((pid) => readFileSync(`/proc/${pid}/cmdline`, 'latin1'))
+    const files = readdirSync(place, { recursive: true, withFileTypes: true }).filter(
+      (entry) => entry.isFile() && !entry.name.endsWith('.jar'),
+    )
+    expect(files.some(({ name }) => name.endsWith('.log'))).toBe(true)
+    const texts = files.map((entry) => readFileSync(join(entry.parentPath, entry.name), 'latin1'))
+    for (const secret of [PASSWORD, key]) expect([...words, ...texts].filter((text) => text.includes(secret))).toEqual([])
+    await running.stop()
+    running = undefined
+  })
+
+  const refused: readonly [string, Settings, RegExp][] = [
+    ['a wrong password', WRONG_PASSWORD('KAFKA'), /no connection to Kafka: Authentication failed.*; look at KAFKA_USERNAME/],
+    ['another authority', WRONG_AUTHORITY('KAFKA'), /SSL handshake failed.*; look at KAFKA_CA_FILE/],
+    ['a certificate of another authority', certificateOf('KAFKA', other), /certificate_unknown; look at KAFKA_CA_FILE, KAFKA_CERT_FILE/],
+    ['a mechanism without a name', { KAFKA_USERNAME: '', KAFKA_PASSWORD_FILE: '' }, /KAFKA_SASL: needs KAFKA_USERNAME and KAFKA_PASSWORD/],
+  ]
+  // Both have Kafka's own clients; for Flink each of these is the start of a cluster.
+  it.each(engine === 'flink' ? refused.slice(0, 1) : refused)('refuses %s', async (_name, change, said) => {
+    const missing = await missingOf(engine)
+    if (missing !== null) return console.warn(`skipped: ${missing}`)
+    // Low stock asks the broker before it starts, so what is wrong is told at once.
+    await expect(start(change, ['stock'])).rejects.toThrow(said)
+  })
+})
+
+it('Flink SQL reads and writes through it too, with a client certificate', async (test) => {
+  const missing = await missingOf('flink')
+  test.skip(missing !== null, missing ?? '')
+  const log = openSafeLog()
+  await ensureTopics(log)
+  await log.ensureTopics([{ ...TOPICS.stockLate, name: 'prova.sessions', partitions: 1 }])
+  const nowMs = Date.now()
+  const at = (van: string, data_ms: number) => ({
+    ...{ topic: TOPICS.positions.name, partition: 0, key: null, timestampMs: data_ms },
+    value: JSON.stringify({ repartidor: van, lat: 41.98, lon: 2.82, data_ms }),
+  })
+  const producer = await log.openProducer()
+  // What comes later closes the session.
+  await producer.send([at('furgoneta-sql', nowMs), at('furgoneta-sql-2', nowMs + 600_000)])
+  await producer.close()
+  const guard = startGuard(0)
+  const environment = {
+    ...process.env,
+    ...settingsOf('KAFKA', { KAFKA_BROKERS: `127.0.0.1:${ports.kafka}`, ...certificateOf('KAFKA', right) }),
+  }
+  const cluster = await startCluster({ folder: join(folder, 'flink-sql'), taskManagers: 1, slots: 1, environment, guard })
+  try {
+    const run = { jar: flinkJar(), mainClass: 'cat.km0.flink.SqlJob', parallelism: 1 }
+    await cluster.rest.run({ ...run, words: ['sql=sessions', 'results=prova.sessions'] })
+    await until('a session', async () => {
+      for await (const { records } of log.readTopic({ topic: 'prova.sessions' }))
+        if (records.some(({ key }) => key === `sessio|furgoneta-sql|${nowMs}`)) return true
+      return false
+    })
+  } finally {
+    await cluster.stop()
+    await guard.close()
+  }
 })
 
 describe('PostgreSQL, verify-full', () => {
@@ -242,11 +377,10 @@ describe('MQTT over TLS', () => {
   })
 
   it('takes a client by its certificate, and none without one or with one of another authority', async () => {
-    const files = (from: string) => ({ MQTT_CERT_FILE: join(from, 'client.pem'), MQTT_KEY_FILE: join(from, 'client.key') })
     const only = (change: Settings) =>
       parse({ MQTT_URL: `mqtts://127.0.0.1:${ports.mqttCertificate}`, MQTT_CA_FILE: join(right, 'ca.pem'), ...change }).MQTT_URL
-    expect(await firstAnswer(only(files(right)))).toBe('published')
+    expect(await firstAnswer(only(certificateOf('MQTT', right)))).toBe('published')
     expect(await firstAnswer(only({}))).not.toBe('published')
-    expect(await firstAnswer(only(files(other)))).not.toBe('published')
+    expect(await firstAnswer(only(certificateOf('MQTT', other)))).not.toBe('published')
   })
 })

@@ -15,6 +15,9 @@ export interface RunOptions {
   readonly from?: string
 }
 
+/** What went wrong and why, without the stacks in between: of a job's main the last cause is what its user must know. */
+const causesOf = (answer: string) => answer.replaceAll(/\\n\\t(at|\.\.\.) [^\\"]*/g, '').slice(0, 4_000)
+
 /** Flink's REST interface, as far as running a job needs it. Calls throw with what Flink answered. */
 export class FlinkRest {
   readonly url: string
@@ -26,7 +29,7 @@ export class FlinkRest {
   private async call(path: string, init: RequestInit = {}): Promise<Record<string, unknown>> {
     const response = await fetch(`${this.url}${path}`, { ...init, signal: AbortSignal.timeout(CALL_TIMEOUT_MS) })
     const text = await response.text()
-    if (!response.ok) throw new Error(`Flink answered ${response.status} to ${path}: ${text.slice(0, 4_000)}`)
+    if (!response.ok) throw new Error(`Flink answered ${response.status} to ${path}: ${causesOf(text)}`)
     return JSON.parse(text) as Record<string, unknown>
   }
 
