@@ -84,7 +84,7 @@ export class Platform {
     this.#options.signal.throwIfAborted()
     announce(folder, addresses)
     // Limits are for the log under our folder; one that runs elsewhere has its own.
-    await phase('create topics', () => prepareLog(addresses.kafkaBrokers, process.env.KAFKA_BROKERS ? {} : budget.topics))
+    await phase('create topics', () => prepareLog(addresses.kafkaBrokers, process.env.KAFKA_BROKERS ? {} : budget.topics, process.env))
     const panelPort = await freePort(start.port)
     if (panelPort !== start.port) say(`  port ${start.port} is busy, the panel listens on ${panelPort}`)
     const fleet = start.play === null ? (start.demo ? 'demo' : 'none') : { play: start.play, speed: start.speed }

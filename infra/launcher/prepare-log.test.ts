@@ -1,6 +1,6 @@
 import { LogRefusedError, LogUnavailableError } from '@km0/transport'
 import { describe, expect, it } from 'vitest'
-import { untilAvailable } from './prepare-log.ts'
+import { safeBrokers, untilAvailable } from './prepare-log.ts'
 
 describe('a log that is not quite there', () => {
   const failing = (times: number, error: Error) => {
@@ -23,5 +23,19 @@ describe('a log that is not quite there', () => {
     const { work, calls } = failing(3, new LogRefusedError('too large', 'MESSAGE_TOO_LARGE'))
     await expect(untilAvailable(work, 1_000, 1)).rejects.toThrow('too large')
     expect(calls()).toBe(1)
+  })
+})
+
+describe('the brokers of a log that is not ours', () => {
+  it('are reached as the settings of Kafka say', () => {
+    expect(safeBrokers('a:1,b:2', { KAFKA_TLS: 'true', KAFKA_USERNAME: 'km0', KAFKA_PASSWORD: 'p,w', MQTT_USERNAME: 'alone' })).toEqual([
+      'kafkas://km0:p%2Cw@a:1?sasl=scram-sha-512',
+      'kafkas://km0:p%2Cw@b:2?sasl=scram-sha-512',
+    ])
+    expect(safeBrokers('a:1,b:2', {})).toEqual(['a:1', 'b:2'])
+  })
+
+  it('are not reached with half of a setting, and it is named', () => {
+    expect(() => safeBrokers('a:1', { KAFKA_USERNAME: 'km0' })).toThrow(/KAFKA_USERNAME, KAFKA_PASSWORD: one is set without the other/)
   })
 })

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { TOPICS } from '@km0/contracts'
+import { connectionVariables } from '@km0/runtime'
 import { LogUnavailableError, openLog, type TopicOverride } from '@km0/transport'
 
 const TRY_FOR_MS = 60_000
@@ -21,11 +22,27 @@ export async function untilAvailable<T>(work: () => Promise<T>, tryForMs = TRY_F
 /**
  * Creates the topics that are missing. Then asks once for what a fresh broker prepares at the first question only (ids of producers,
  * the coordinator of groups), so that the parts do not all wait for it, each with a warning. On a busy machine the broker answers for a
- * moment that it is not the coordinator, or not the leader: that passes.
+ * moment that it is not the coordinator, or not the leader: that passes. `environment`: how a log is reached that is not ours (docs/settings.md,
+ * "Connections"). Rejects with a line for each setting that is wrong.
  */
-export async function prepareLog(brokers: string, overrides: Readonly<Record<string, TopicOverride>>): Promise<void> {
-  const log = openLog({ brokers: brokers.split(','), clientId: 'launcher' })
+export async function prepareLog(
+  brokers: string,
+  overrides: Readonly<Record<string, TopicOverride>>,
+  environment: Readonly<Record<string, string | undefined>>,
+): Promise<void> {
+  const log = openLog({ brokers: safeBrokers(brokers, environment), clientId: 'launcher' })
   await untilAvailable(() => log.ensureTopics(Object.values(TOPICS), overrides))
   await untilAvailable(() => log.committedOffsets('launcher', TOPICS.positions.name))
   await untilAvailable(async () => (await log.openProducer()).close())
+}
+
+/** The brokers with what the settings of Kafka say of TLS and credentials. Throws an Error that names what is wrong. */
+export function safeBrokers(brokers: string, environment: Readonly<Record<string, string | undefined>>): string[] {
+  const ofKafka = Object.fromEntries(
+    Object.entries(environment).filter(([name]) => name.startsWith('KAFKA_') && name !== 'KAFKA_BROKERS_FILE'),
+  )
+  const wrong: string[] = []
+  const { KAFKA_BROKERS = brokers } = connectionVariables({ ...ofKafka, KAFKA_BROKERS: brokers }, wrong)
+  if (wrong.length > 0) throw new Error(`settings from the environment are wrong:\n  ${wrong.join('\n  ')}`)
+  return KAFKA_BROKERS.split(',')
 }
