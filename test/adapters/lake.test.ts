@@ -235,7 +235,8 @@ it('does its upkeep beside writers of other partitions and readers, and nobody s
   const write = async (partition: number) => {
     const writer = new LakeWriter(lake, 1)
     let next = await writer.nextOffset(POSITIONS, partition)
-    for (let number = 0; number < 25; number += 1) {
+    // Until both others had their turns, however slow they are.
+    for (let number = 0; number < 25 || ((rounds < 2 || reads < 2) && number < 1_000); number += 1) {
       const count = 10 + ((number * 37 + partition * 13) % 90)
       const records = Array.from({ length: count }, (_, index) =>
         position(partition, next + index, `v${partition}`, START_MS + (next + index) * 90_000),
