@@ -12,6 +12,7 @@ import { buildStream, StreamProcess } from '../chaos/stream-process.ts'
 
 const STREAMS = 'infra/engines/kafka-streams/target'
 const START_TIMEOUT_MS = 180_000
+const CATCH_UP_MS = 3_000
 
 export interface HostOptions {
   readonly environment: Readonly<Record<string, string>>
@@ -152,8 +153,17 @@ const moved: Host = {
       kill9: () => (seed === null ? ours.kill9() : theirs.kill9()),
       async stop() {
         if (seed !== null) return theirs.stop()
-        await ours.stop()
-        km0('create', 'moving')
+        // A job that has not begun each partition has no savepoint yet: as it says itself, it is to go on first.
+        for (const lastMs = performance.now() + START_TIMEOUT_MS; ; await sleep(CATCH_UP_MS)) {
+          await ours.stop()
+          try {
+            km0('create', 'moving')
+            break
+          } catch (error) {
+            if (performance.now() > lastMs) throw error
+          }
+          await ours.start()
+        }
         const [, states = '', epoch = '', settings = ''] =
           /^KM0_ENGINE_SEED=(\S+) KM0_ENGINE_EPOCH=(\d+) KM0_ENGINE_POSITIONS='(.*)'$/m.exec(
             km0('states', 'moving', join(folder, 'states')),
