@@ -39,14 +39,19 @@ function isAlive(running) {
   return running.startTicks === null || startTicks(running.pid) === running.startTicks
 }
 
-/** The platform that runs on this folder now; null when none does or a stale file says so. @param {string} folder @returns {Running | null} */
-export function whoRuns(folder) {
+/** What a lock says; null when it is not there, or not whole. @param {string} file @returns {Running | null} */
+function read(file) {
   try {
-    const running = JSON.parse(readFileSync(join(folder, FILE), 'utf8'))
-    return isAlive(running) ? running : null
+    return JSON.parse(readFileSync(file, 'utf8'))
   } catch {
     return null
   }
+}
+
+/** The platform that runs on this folder now; null when none does or a stale file says so. @param {string} folder @returns {Running | null} */
+export function whoRuns(folder) {
+  const running = read(join(folder, FILE))
+  return running !== null && isAlive(running) ? running : null
 }
 
 /**
@@ -64,20 +69,10 @@ function create(file, text) {
   }
 }
 
-/** @param {string} file */
-function isYoung(file) {
+/** Whether a file is there, and not just made. @param {string} file */
+function isOld(file) {
   try {
-    return Date.now() - statSync(file).mtimeMs < YOUNG_MS
-  } catch {
-    return false
-  }
-}
-
-/** @param {string} file */
-function isWhole(file) {
-  try {
-    JSON.parse(readFileSync(file, 'utf8'))
-    return true
+    return Date.now() - statSync(file).mtimeMs >= YOUNG_MS
   } catch {
     return false
   }
@@ -91,11 +86,13 @@ function removeStale(folder) {
   const taking = join(folder, TAKING)
   if (!create(taking, '')) {
     // Whoever makes it takes it away in the same breath, or died over it.
-    if (!isYoung(taking)) rmSync(taking, { force: true })
+    if (isOld(taking)) rmSync(taking, { force: true })
     return
   }
   const file = join(folder, FILE)
-  if (whoRuns(folder) === null && (isWhole(file) || !isYoung(file))) rmSync(file, { force: true })
+  // Looked at once: a lock that is made meanwhile is not judged by what was there, or was not, a moment before.
+  const running = read(file)
+  if (running === null ? isOld(file) : !isAlive(running)) rmSync(file, { force: true })
   rmSync(taking, { force: true })
 }
 
