@@ -75,8 +75,10 @@ describe('the table of parts', () => {
     expect(() => parseEngine('spark')).toThrow('KM0_ENGINE is one of node, kafka-streams, flink, not spark')
   })
 
-  it('bounds the heap of the roles of the stream, and of nothing else', () => {
-    const bounded = partsTable(options).filter((part) => part.args.includes('--max-old-space-size=600'))
+  it('bounds the heap of the roles of the stream, old and young, and of nothing else', () => {
+    const isBounded = ({ args }: { readonly args: readonly string[] }) =>
+      args.includes('--max-old-space-size=600') && args.includes('--max-semi-space-size=32')
+    const bounded = partsTable(options).filter(isBounded)
     expect(bounded.map((part) => part.name).sort()).toEqual(PART_NAMES.filter((name) => name.startsWith('stream-')).sort())
   })
 

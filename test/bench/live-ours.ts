@@ -7,6 +7,8 @@ import { cpuTicksOf, peakRssMbOf, TICKS_PER_SECOND } from './proc.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const LOOK_EVERY_MS = 20
+/** As every start of the platform has it (infra/launcher/parts.ts). */
+const YOUNG_HEAP = '--max-semi-space-size=32'
 
 export interface Run {
   readonly seconds: number
@@ -23,7 +25,7 @@ class Worker {
   #peakRssMb = 0
 
   constructor(environment: Readonly<Record<string, string>>, nodeOptions: readonly string[]) {
-    this.#child = spawn(process.execPath, [...nodeOptions, 'apps/stream/dist/main.js', '--role', 'positions'], {
+    this.#child = spawn(process.execPath, [...nodeOptions, YOUNG_HEAP, 'apps/stream/dist/main.js', '--role', 'positions'], {
       cwd: root,
       env: { ...process.env, KM0_HTTP_PORT: '0', ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],

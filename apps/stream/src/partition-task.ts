@@ -1,4 +1,3 @@
-import { isUtf8 } from 'node:buffer'
 import {
   DEFAULT_OUTAGE_AFTER_MS,
   type Emission,
@@ -11,7 +10,7 @@ import {
   TRACE_HEADER,
 } from '@km0/contracts'
 import { HeartbeatWatch, linesOf, markText, POSITIONS_TOPICS } from '@km0/pipelines'
-import type { LogRecord, OutRecord } from '@km0/transport'
+import { isValueUtf8, type LogRecord, type OutRecord, valueBytes, valueText } from '@km0/transport'
 import { z } from 'zod'
 import { readBattery } from './battery.ts'
 
@@ -30,7 +29,8 @@ const OUTCOMES: readonly Outcome[] = [
   'settings',
 ]
 
-const OUTCOME_FLAGS = OUTCOMES.map((outcome) => RECORD_FLAGS[outcome])
+/** Flags of a record are below it. */
+const FLAGS_END = 2 * Math.max(...Object.values(RECORD_FLAGS))
 
 export interface SliceResult {
   /** What is to be written, in order. */
@@ -100,32 +100,22 @@ export class PartitionTask {
 
   /** Applies a stretch of the partition's log. `nextOffset` is where it goes on after it. */
   apply(records: readonly LogRecord[], nextOffset: number): SliceResult {
-    const counts = new Array<number>(OUTCOMES.length).fill(0)
-    for (const record of records) {
-      const flags = this.#applyOne(record)
-      for (let index = 0; index < OUTCOMES.length; index += 1) {
-        if ((flags & OUTCOME_FLAGS[index]!) !== 0) counts[index]! += 1
-      }
-    }
+    const byFlags = new Uint32Array(FLAGS_END)
+    for (const record of records) byFlags[this.#applyOne(record)]! += 1
     this.#nextOffset = nextOffset
-    return { records: this.#results(records), outcomes: new Map(OUTCOMES.map((outcome, index) => [outcome, counts[index]!])) }
+    return { records: this.#results(records), outcomes: outcomesOf(byFlags) }
   }
 
   #results(records: readonly LogRecord[]): OutRecord[] {
-    const causes = new Map<number, LogRecord | null>()
-    const emissions = this.#host.drain()
-    for (const { offset } of emissions) causes.set(offset, null)
-    for (const record of records) if (causes.has(record.offset)) causes.set(record.offset, record)
     const traces = this.#isTraced ? tracesByVan(records) : NO_TRACES
-    const results = emissions.map((emission) => this.#resultOf(emission, causes.get(emission.offset) ?? null, traces))
+    const results = this.#host.drain().map((emission) => this.#resultOf(emission, recordAt(records, emission.offset), traces))
     const outages = this.#outages
     this.#outages = []
     return outages.length === 0 ? results : [...results, ...outages]
   }
 
   #applyOne(record: LogRecord): number {
-    const { value } = record
-    const text = value === null ? null : value.toString('utf8')
+    const text = valueText(record)
     const flags = this.#host.onRecord(
       this.partition,
       record.offset,
@@ -133,8 +123,8 @@ export class PartitionTask {
       // Section 1 of docs/semantics.md: the key is not read, so it is not decoded either.
       null,
       text,
-      value === null ? 0 : value.length,
-      value === null || isUtf8(value),
+      valueBytes(record),
+      isValueUtf8(record, text),
     )
     if (this.#recordMs === null || record.timestampMs > this.#recordMs) this.#recordMs = record.timestampMs
     if ((flags & RECORD_FLAGS.heartbeat) !== 0) {
@@ -223,6 +213,31 @@ export class PartitionTask {
   restore(snapshot: string, nextOffset: number): void {
     for (const _step of this.restoreLines(linesOf(snapshot), nextOffset));
   }
+}
+
+/** How many records had each outcome, from how many had which flags. */
+function outcomesOf(byFlags: Uint32Array): ReadonlyMap<Outcome, number> {
+  const outcomes = new Map<Outcome, number>(OUTCOMES.map((outcome) => [outcome, 0]))
+  for (const [flags, count] of byFlags.entries()) {
+    if (count === 0) continue
+    for (const outcome of OUTCOMES) if ((flags & RECORD_FLAGS[outcome]) !== 0) outcomes.set(outcome, (outcomes.get(outcome) ?? 0) + count)
+  }
+  return outcomes
+}
+
+/** The record with an offset among records in their order; null when it is not there. Mostly none is missing, so its place is known. */
+function recordAt(records: readonly LogRecord[], offset: number): LogRecord | null {
+  let [low, high] = [0, records.length - 1]
+  let middle = offset - (records[0]?.offset ?? 0)
+  while (low <= high) {
+    if (middle < low || middle > high) middle = (low + high) >> 1
+    const record = records[middle]!
+    if (record.offset === offset) return record
+    if (record.offset < offset) low = middle + 1
+    else high = middle - 1
+    middle = (low + high) >> 1
+  }
+  return null
 }
 
 const NO_TRACES: ReadonlyMap<string, string> = new Map()

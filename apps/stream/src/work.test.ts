@@ -25,14 +25,15 @@ const positions = Array.from({ length: RECORDS }, (_, index) => {
 const written = encodePartition({ partition: 3, messages: positions, firstSequence: 0 }, OPTIONS)
 
 describe('work of a record', () => {
-  it('a fetched position: its value is read, and neither key, header nor any text of its offset', () => {
-    Object.assign(decoded, { records: 0, keys: 0, headers: 0, offsetTexts: 0 })
+  it('a fetched position: the text of its value is read, and neither key, header, buffer nor any text of its offset', () => {
+    Object.assign(decoded, { records: 0, keys: 0, values: 0, headers: 0, offsetTexts: 0 })
     const host = createPositionsHost(undefined, null, { coalesceLivePoints: true })
     const task = new PartitionTask(3, 1, host, 0)
     const records = (decodeBatches(written.subarray(8)) ?? []).map((record) => toLogRecord(3, record as never))
     const { outcomes } = task.apply(records, RECORDS)
     expect(outcomes.get('accepted')).toBe(RECORDS)
-    expect(decoded).toEqual({ records: RECORDS, keys: 0, headers: 0, offsetTexts: 0 })
+    // Of each van one live point is written, and its battery looked for.
+    expect(decoded).toEqual({ records: RECORDS, keys: 0, values: VANS, headers: 0, offsetTexts: 0 })
   })
 
   it('results: so many bytes each in a request, and so many results a position', () => {

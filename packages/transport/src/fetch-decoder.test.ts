@@ -1,9 +1,10 @@
+import { isUtf8 } from 'node:buffer'
 import { createRequire } from 'node:module'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { decodeBatches } from './fetch-decoder.ts'
-import { FetchedRecord } from './fetched-record.ts'
-import { toLogRecord } from './log-record.ts'
+import { decoded, FetchedRecord } from './fetched-record.ts'
+import { isValueUtf8, toLogRecord, valueBytes, valueText } from './log-record.ts'
 
 // The library's own encoder and decoder say what is right: they are of the pinned version 2.2.4.
 const load = createRequire(import.meta.url)
@@ -96,6 +97,25 @@ describe('decoding what a fetch brings', () => {
     expect(decodeBatches(await encode(10, [record], 1))).toBeNull()
   })
 
+  it('gives of any value its text, length and whether it is UTF-8, as its bytes have them', async () => {
+    const values = fc.option(
+      fc.oneof(fc.uint8Array({ maxLength: 40 }), fc.string({ unit: 'binary' }), fc.constantFrom('\uFFFD', '\uFEFF{}', 'é\uFFFDé')),
+    )
+    await fc.assert(
+      fc.asyncProperty(values, async (given) => {
+        const value = given === null ? null : Buffer.from(given as string)
+        const bytes = await encode(10, [{ key: null, value: value as never, headers: {}, timestampDelta: 0 }])
+        const fetched = toLogRecord(0, decodeBatches(bytes)?.[0] as never)
+        const theirs = toLogRecord(0, (await decodeBatch(new Decoder(bytes))).records[0])
+        for (const record of [fetched, theirs, { ...fetched, key: null, value, headers: {} }]) {
+          const text = valueText(record)
+          expect([text, valueBytes(record)]).toEqual([value?.toString('utf8') ?? null, value?.length ?? 0])
+          expect(isValueUtf8(record, text)).toBe(value === null || isUtf8(value))
+        }
+      }),
+    )
+  })
+
   it('decodes neither keys, headers nor texts of offsets until somebody asks', async () => {
     const [record] = decodeBatches(await encode(5, [{ key: 'k', value: 'v', headers: { a: 'b' }, timestampDelta: 1 }])) ?? []
     expect(record).toBeInstanceOf(FetchedRecord)
@@ -140,6 +160,21 @@ describe('decoding what a fetch brings', () => {
     const batch = new Batch('t', '10', data)
     expect(batch.messages.map(({ offset }: FetchedRecord) => offset)).toEqual(['13'])
     expect(batch.lastOffset()).toBe('13')
+  })
+
+  it('gives nothing before the place that was asked for, and looks at no record behind it', async () => {
+    const record = { key: 'k', value: 'v', headers: {}, timestampDelta: 0 }
+    const bytes = Buffer.concat([await encode(10, [record, record, record]), await encode(13, [record, record])])
+    for (const from of [3, 10, 11, 12, 13, 14, 15]) {
+      const messages = decodeBatches(bytes)
+      decoded.offsetTexts = 0
+      const batch = new Batch('t', String(from), { partition: 0, highWatermark: '15', messages, abortedTransactions: [] })
+      expect(decoded.offsetTexts).toBeLessThanOrEqual(Math.max(0, from - 10) + 1)
+      expect(batch.messages.map(({ offset }: FetchedRecord) => Number(offset))).toEqual(
+        [10, 11, 12, 13, 14].filter((offset) => offset >= from),
+      )
+      expect(batch.rawMessages.map(({ offset }: FetchedRecord) => Number(offset))).toEqual([10, 11, 12, 13, 14])
+    }
   })
 
   it('takes records of megabytes and headers without a value', async () => {

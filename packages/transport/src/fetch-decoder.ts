@@ -37,7 +37,7 @@ interface FetchResponse {
 
 /** All batches of a partition's part of an answer; null when one of them is not plain. A batch that the answer cut off is left out. */
 export function decodeBatches(bytes: Buffer): FetchedRecord[] | null {
-  const records: FetchedRecord[] = []
+  const records: FetchedRecord[] = new RecordsOfAnswer()
   // A message of the old formats may be shorter than the head of a batch.
   for (let at = 0; at + MAGIC_AT < bytes.length; ) {
     if (bytes[at + MAGIC_AT] !== MAGIC) return null
@@ -50,6 +50,21 @@ export function decodeBatches(bytes: Buffer): FetchedRecord[] | null {
     at = end
   }
   return records
+}
+
+/**
+ * kafkajs 2.2.4 looks at each record of an answer for whether it is before the place that was asked for (a batch is sent whole): a text and two
+ * big integers each. Offsets ascend, so here only those before it are looked at, and one more. Its list of what is left is a plain one.
+ */
+class RecordsOfAnswer extends Array<FetchedRecord> {
+  static override get [Symbol.species](): ArrayConstructor {
+    return Array
+  }
+
+  override filter(isWithin: (record: FetchedRecord, index: number, all: FetchedRecord[]) => unknown): FetchedRecord[] {
+    const first = this.findIndex(isWithin)
+    return first === -1 ? [] : this.slice(first)
+  }
 }
 
 function decodeBatch(bytes: Buffer, at: number, into: FetchedRecord[]): void {

@@ -17,29 +17,31 @@ export interface BatchContext {
 }
 
 /** Numbers of records that were decoded, and of parts that somebody asked for: the performance guard counts them. */
-export const decoded = { records: 0, keys: 0, headers: 0, offsetTexts: 0 }
+export const decoded = { records: 0, keys: 0, values: 0, headers: 0, offsetTexts: 0 }
 
-/** A record as kafkajs' consumers see it (KafkaMessage). Key, headers and the texts of offset and time are made when they are asked for. */
+/** A record as kafkajs' consumers see it (KafkaMessage). Key, value, headers and the texts of offset and time are made when they are asked for. */
 export class FetchedRecord {
   readonly attributes = 0
   readonly batchContext: BatchContext
   /** The same as `offset`, without the text. */
   readonly offsetNumber: number
   readonly timestampMs: number
-  readonly value: Buffer | null
   readonly #bytes: Buffer
   readonly #keyStart: number
   readonly #keyLength: number
+  readonly #valueStart: number
+  readonly #valueLength: number
   readonly #headersStart: number
 
   constructor(batchContext: BatchContext, offset: number, timestampMs: number, bytes: Buffer, parts: RecordParts) {
     this.batchContext = batchContext
     this.offsetNumber = offset
     this.timestampMs = timestampMs
-    this.value = parts.valueLength < 0 ? null : bytes.subarray(parts.valueStart, parts.valueStart + parts.valueLength)
     this.#bytes = bytes
     this.#keyStart = parts.keyStart
     this.#keyLength = parts.keyLength
+    this.#valueStart = parts.valueStart
+    this.#valueLength = parts.valueLength
     this.#headersStart = parts.headersStart
   }
 
@@ -63,6 +65,21 @@ export class FetchedRecord {
   get key(): Buffer | null {
     decoded.keys += 1
     return this.#keyLength < 0 ? null : this.#bytes.subarray(this.#keyStart, this.#keyStart + this.#keyLength)
+  }
+
+  get value(): Buffer | null {
+    decoded.values += 1
+    return this.#valueLength < 0 ? null : this.#bytes.subarray(this.#valueStart, this.#valueStart + this.#valueLength)
+  }
+
+  /** The value as UTF-8, without a buffer of its own in between. */
+  get text(): string | null {
+    return this.#valueLength < 0 ? null : this.#bytes.toString('utf8', this.#valueStart, this.#valueStart + this.#valueLength)
+  }
+
+  /** Length of the value; 0 without one. */
+  get valueBytes(): number {
+    return Math.max(0, this.#valueLength)
   }
 
   get hasHeaders(): boolean {

@@ -1,5 +1,6 @@
 import { TOPICS } from '@km0/contracts'
 import { describe, expect, it } from 'vitest'
+import { RecordTooLargeError } from './log-errors.ts'
 import { requestsOf, topicLimitBytes } from './log-producer.ts'
 import { topicConfig } from './log-topics.ts'
 
@@ -25,7 +26,8 @@ describe('requests of a producer', () => {
   })
 
   it('send a record alone that is larger than a request', () => {
-    expect(requestsOf([record('a', '1'), record('a', '2', 2_000_000), record('a', '3')])).toHaveLength(3)
+    expect(requestsOf([record('a', '1'), record('a', '2', 2_000_000), record('a', '3')], () => 3_000_000)).toHaveLength(3)
+    expect(() => requestsOf([record('a', '1'), record('a', '2', 2_000_000)])).toThrow(RecordTooLargeError)
   })
 
   it('carry partition, timestamp and headers only where they are said', () => {

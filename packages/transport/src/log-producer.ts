@@ -74,18 +74,18 @@ class SerialProducer implements LogProducer {
   }
 
   send(records: readonly OutRecord[]): Promise<void> {
-    const limitBytes = this.#options.maxMessageBytes ?? topicLimitBytes
-    for (const [index, record] of records.entries()) {
-      const bytes = recordBytes(record)
-      const limit = limitBytes(record.topic)
-      if (bytes > limit) return Promise.reject(new RecordTooLargeError(record.topic, index, bytes, limit))
+    let requests: TopicMessages[][]
+    try {
+      requests = requestsOf(records, this.#options.maxMessageBytes)
+    } catch (error) {
+      return Promise.reject(error)
     }
-    const sent = this.#tail.then(() => this.#send(records))
+    const sent = this.#tail.then(() => this.#send(records, requests))
     this.#tail = sent.catch(() => undefined)
     return sent
   }
 
-  async #send(records: readonly OutRecord[]): Promise<void> {
+  async #send(records: readonly OutRecord[], requests: readonly TopicMessages[][]): Promise<void> {
     if (records.length === 0) return
     // A broker takes a batch with sequence numbers that it knows for a twin and drops it. After a failure it may know them,
     // so other records need a producer id of their own.
@@ -93,7 +93,7 @@ class SerialProducer implements LogProducer {
     let written = this.#failed?.written ?? 0
     try {
       const producer = await this.connect()
-      for (const request of requestsOf(records).slice(written)) {
+      for (const request of requests.slice(written)) {
         await producer.sendBatch({ topicMessages: request, acks: -1 })
         written += 1
       }
@@ -136,6 +136,13 @@ class MessagesOfRequest extends Array<Message> {
     const byPartition: Record<string, Message[]> = {}
     const sort = step as unknown as (empty: object, message: Message) => Record<string, Message[]>
     for (const message of this) {
+      // As every partitioner of ours does it.
+      if (message.partition !== undefined) {
+        const all = byPartition[message.partition]
+        if (all === undefined) byPartition[message.partition] = [message]
+        else all.push(message)
+        continue
+      }
       for (const [partition, messages] of Object.entries(sort({}, message))) {
         const all = byPartition[partition]
         if (all === undefined) byPartition[partition] = messages
@@ -146,13 +153,15 @@ class MessagesOfRequest extends Array<Message> {
   }
 }
 
-/** Cuts records into requests, each with the records of each topic in order. */
-export function requestsOf(records: readonly OutRecord[]): TopicMessages[][] {
+/** Cuts records into requests, each with the records of each topic in order. Throws RecordTooLargeError for one that is beyond its topic's limit. */
+export function requestsOf(records: readonly OutRecord[], limitBytes: (topic: string) => number = topicLimitBytes): TopicMessages[][] {
   const requests: TopicMessages[][] = []
   let byTopic = new Map<string, TopicMessages>()
   let bytes = 0
-  for (const record of records) {
+  for (const [index, record] of records.entries()) {
     const size = recordBytes(record)
+    const limit = limitBytes(record.topic)
+    if (size > limit) throw new RecordTooLargeError(record.topic, index, size, limit)
     if (bytes > 0 && bytes + size > REQUEST_BYTES) {
       requests.push([...byTopic.values()])
       byTopic = new Map()

@@ -1,7 +1,8 @@
+import { isUtf8 } from 'node:buffer'
 import type { KafkaMessage } from 'kafkajs'
 import { FetchedRecord } from './fetched-record.ts'
 
-/** One record as it was read. Key and headers are made when they are asked for, so that a copy by `...record` lacks them. */
+/** One record as it was read. Key, value and headers are made when they are asked for, so that a copy by `...record` lacks them. */
 export interface LogRecord {
   readonly partition: number
   readonly offset: number
@@ -24,18 +25,16 @@ export interface OutRecord {
 
 const NO_HEADERS: Readonly<Record<string, string>> = Object.freeze({})
 
-/** Decodes key and headers when they are asked for: the windowing never reads them. */
+/** Decodes key, value and headers when they are asked for: the windowing reads the value's text alone. */
 class KafkaRecord implements LogRecord {
   readonly partition: number
   readonly offset: number
   readonly timestampMs: number
-  readonly value: Buffer | null
   readonly #message: KafkaMessage | FetchedRecord
 
   constructor(partition: number, message: KafkaMessage | FetchedRecord) {
     this.partition = partition
     this.#message = message
-    this.value = message.value
     if (message instanceof FetchedRecord) {
       this.offset = requireOffset(message.offsetNumber)
       this.timestampMs = message.timestampMs
@@ -45,6 +44,19 @@ class KafkaRecord implements LogRecord {
     }
   }
 
+  get value(): Buffer | null {
+    return this.#message.value
+  }
+
+  /** What `valueText` gives of it. */
+  get text(): string | null {
+    return this.#message instanceof FetchedRecord ? this.#message.text : textOf(this.#message.value)
+  }
+
+  get valueBytes(): number {
+    return this.#message instanceof FetchedRecord ? this.#message.valueBytes : (this.#message.value?.length ?? 0)
+  }
+
   get key(): string | null {
     return this.#message.key?.toString('utf8') ?? null
   }
@@ -52,6 +64,30 @@ class KafkaRecord implements LogRecord {
   get headers(): Readonly<Record<string, string>> {
     return toHeaders(this.#message.headers as KafkaMessage['headers'])
   }
+}
+
+const textOf = (value: Buffer | null) => value?.toString('utf8') ?? null
+
+/** What stands for bytes that are no UTF-8; it may also be in a text that is. */
+const REPLACEMENT = '\uFFFD'
+
+/**
+ * The value of a record as a host takes it (host.ts of contracts): its text, null for none; its length in bytes; whether it is UTF-8. A record
+ * as it was fetched makes no buffer for it.
+ */
+export function valueText(record: LogRecord): string | null {
+  return record instanceof KafkaRecord ? record.text : textOf(record.value)
+}
+
+/** Length of a record's value in bytes; 0 without one. */
+export function valueBytes(record: LogRecord): number {
+  return record instanceof KafkaRecord ? record.valueBytes : (record.value?.length ?? 0)
+}
+
+/** Whether a record's value is UTF-8, `text` being its `valueText`; true without one. */
+export function isValueUtf8(record: LogRecord, text: string | null): boolean {
+  if (text === null || !text.includes(REPLACEMENT)) return true
+  return record.value === null || isUtf8(record.value)
 }
 
 /** A record from kafkajs' message. Throws when an offset is beyond 2^53, which no log of ours reaches. */

@@ -1,7 +1,7 @@
 import { type Kafka, Partitioners, type Producer, type Transaction } from 'kafkajs'
-import { kafkaType, RecordTooLargeError, typedError } from './log-errors.ts'
-import { requestsOf, topicLimitBytes } from './log-producer.ts'
-import { type OutRecord, recordBytes } from './log-record.ts'
+import { kafkaType, typedError } from './log-errors.ts'
+import { requestsOf } from './log-producer.ts'
+import type { OutRecord } from './log-record.ts'
 
 export interface TransactionOptions {
   /** Who opens it again fences whoever held it: one id for each piece of work that one process at a time may do. */
@@ -76,14 +76,10 @@ class KafkaTransactionalProducer implements TransactionalProducer {
 
   async write(records: readonly OutRecord[], commit: TransactionCommit): Promise<void> {
     if (this.#spent !== null) throw this.#spent
-    for (const [index, record] of records.entries()) {
-      const bytes = recordBytes(record)
-      const limit = topicLimitBytes(record.topic)
-      if (bytes > limit) throw new RecordTooLargeError(record.topic, index, bytes, limit)
-    }
+    const requests = requestsOf(records)
     try {
       const transaction = await this.#producer.transaction()
-      for (const request of requestsOf(records)) await transaction.sendBatch({ topicMessages: request, acks: -1 })
+      for (const request of requests) await transaction.sendBatch({ topicMessages: request, acks: -1 })
       await addCommit(transaction, commit)
       await transaction.commit()
     } catch (error) {
