@@ -1,5 +1,5 @@
 // The live job, Kafka to Kafka: a day that is in the log already -> windows, sessions and signal states, checkpoints on.
-// `pnpm bench live --day DIR [--runs 3] [--workers 1,2] [--peers] [--json] [--floor] [--profile DIR]`; DIR is a folder of peers/make_day.py with
+// `pnpm bench live --day DIR [--runs 3] [--host-runs 1] [--workers 1,2] [--peers] [--json] [--floor] [--profile DIR]`; DIR is a folder of peers/make_day.py with
 // log.ndjson. Ours is a new process each time, so it pays for its warm-up in every run; peers run twice in one process, and the second counts.
 import { existsSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -18,6 +18,7 @@ const { values } = parseArgs({
   options: {
     day: { type: 'string' },
     runs: { type: 'string', default: '3' },
+    'host-runs': { type: 'string', default: '1' },
     workers: { type: 'string', default: '1,2' },
     peers: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
@@ -26,12 +27,14 @@ const { values } = parseArgs({
   },
 })
 
+/** Before the name of another engine that hosts our bundle: minutes each turn, so they take fewer. */
+const HOSTED = 'ours-in-'
 /** A peer's first run in a process is that of a cold engine. */
 const PEER_RUNS = 2
 
 const file = logFile(values.day)
 const peers = values.peers ? livePeers() : []
-const hosts = values.peers ? await liveHosts() : []
+const hosts = values.peers && Number(values['host-runs']) > 0 ? await liveHosts() : []
 if (values.peers && peers.length === 0 && hosts.length === 0)
   giveUp('the peers are not there: `pnpm bench:setup` fetches them, `pnpm engine build` makes the hosts of our own core')
 
@@ -91,7 +94,8 @@ async function main(): Promise<number> {
       ...hosts.map((host) => hosted(live, services.kafka.brokers, host)),
       ...peers.map((peer) => theirs(live, services.kafka.brokers, peer)),
     ]
-    for (let run = 0; run < Number(values.runs); run += 1) for (const subject of subjects) await subject.turn()
+    for (let run = 0; run < Number(values.runs); run += 1)
+      for (const subject of subjects) if (!subject.name.startsWith(HOSTED) || run < Number(values['host-runs'])) await subject.turn()
     return report(
       subjects.map((subject) => subject.line()),
       values.json,
@@ -116,7 +120,7 @@ function oursWith(live: LiveLog, environment: Readonly<Record<string, string>>, 
 
 /** The same bundle in another engine: each key and byte is to be ours. */
 function hosted({ log, records, expected }: LiveLog, brokers: string, host: (typeof hosts)[number]): Subject {
-  return new Subject(`ours-in-${host}`, async () => {
+  return new Subject(`${HOSTED}${host}`, async () => {
     await forgetResults(log, [FLINK_GROUP])
     const run = await runLiveHost(host, brokers, log)
     const results = await digestOf(log, TOPICS.panel.name)
