@@ -19,6 +19,14 @@ describe('choice of a port', () => {
     expect(port).toBeLessThan(32_768)
   })
 
+  it('gives no port twice to services that start at the same time, and a named one to whoever names it', async () => {
+    const ports = await Promise.all(Array.from({ length: 200 }, () => freePort(undefined, new Set(), freeExcept())))
+    expect(new Set(ports).size).toBe(200)
+    const [port = 0] = ports
+    expect(await freePort(port, new Set(), freeExcept())).toBe(port)
+    expect(await freePort(port, new Set(), freeExcept(port))).not.toBe(port)
+  })
+
   it('fails when none is left', async () => {
     await expect(freePort(65_534, new Set(), async () => false)).rejects.toThrow(/no free port from 65534/)
   })
