@@ -20,6 +20,7 @@ export function plot(curves: readonly Curve[]): string {
   const panels = curves.map((curve, index) => `<g transform="translate(${index * PANEL_WIDTH} 0)">${panel(curve)}</g>`)
   return [
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${PANEL_HEIGHT + LINES.length * 14}" font-family="sans-serif" font-size="10" fill="#6b7280">`,
+    '<title>Time, state and checkpoint by size, both axes logarithmic</title>',
     ...panels,
     '</svg>\n',
   ].join('\n')
