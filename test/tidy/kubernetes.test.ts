@@ -20,13 +20,13 @@ describe('kubernetes', () => {
   it('runs the programs that compose runs', () => {
     const compose = readFileSync('infra/compose.yaml', 'utf8')
     const programs = [
-      ...compose.matchAll(/^ {2}([\w-]+):\n {4}<<: \*(?:program|stream)\n(?:(?!^ {2}\S).*\n)*? {4}command: \[.*apps\//gm),
+      ...compose.matchAll(/^ {2}([\w-]+):\n {4}<<: \*(?:program|stream)\n(?:(?!^ {2}\S).*\n)*? {4}command:\s+\[.*apps\//gm),
     ].map(([, name]) => name)
     expect(programs.length).toBeGreaterThan(6)
     expect(deployments.map(nameOf).toSorted()).toEqual(programs.toSorted())
     const run = (text: string) => /apps\/\w+\/dist\/main\.js(?:, --role, [\w-]+)?/.exec(text)?.[0]
     for (const text of deployments)
-      expect(compose).toMatch(new RegExp(`^ {2}${nameOf(text)}:\\n(?:(?!^ {2}\\S).*\\n)*? {4}command: .*${run(text)}`, 'm'))
+      expect(compose).toMatch(new RegExp(`^ {2}${nameOf(text)}:\\n(?:(?!^ {2}\\S).*\\n)*? {4}command:\\s+\\[.*${run(text)}`, 'm'))
   })
 
   it('gives none of them privileges, and has each asked how it is', () => {
