@@ -2,6 +2,7 @@ package cat.km0.flink;
 
 import java.util.List;
 import java.util.concurrent.ExecutionException;
+import km0.kafka.KafkaConnection;
 import org.apache.flink.api.common.eventtime.WatermarkStrategy;
 import org.apache.flink.api.common.typeinfo.Types;
 import org.apache.flink.streaming.api.datastream.DataStream;

@@ -1,4 +1,4 @@
-package km0.streams;
+package km0.kafka;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertFalse;

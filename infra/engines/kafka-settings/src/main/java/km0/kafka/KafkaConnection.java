@@ -1,4 +1,4 @@
-package km0.streams;
+package km0.kafka;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -17,10 +17,10 @@ import org.apache.kafka.common.security.plain.PlainLoginModule;
 import org.apache.kafka.common.security.scram.ScramLoginModule;
 
 /**
- * How Kafka is reached, from the environment: docs/settings.md, "Connections", with the rules of packages/runtime/src/connections.ts. Both hosts have
- * this class; test/tidy/engines.test.ts keeps them alike.
+ * How Kafka is reached, from the environment: docs/settings.md, "Connections", with the rules of packages/runtime/src/connections.ts. Both hosts
+ * compile this folder into their own.
  */
-final class KafkaConnection {
+public final class KafkaConnection {
   private static final List<String> NAMES = List.of("KAFKA_BROKERS", "KAFKA_TLS", "KAFKA_CA_FILE", "KAFKA_CERT_FILE", "KAFKA_KEY_FILE", "KAFKA_SASL",
       "KAFKA_USERNAME", "KAFKA_PASSWORD");
   private static final List<String> MECHANISMS = List.of("plain", "scram-sha-256", "scram-sha-512");
@@ -45,14 +45,14 @@ final class KafkaConnection {
    * Properties of Kafka's Java clients (consumer, producer, admin): {@code bootstrap.servers}, and what TLS and SASL need. Certificates and keys are in
    * them as text, so whoever gets the properties needs no file. Throws with a line for each setting that is wrong; no line holds a secret.
    */
-  static Map<String, String> of(Map<String, String> environment) {
+  public static Map<String, String> of(Map<String, String> environment) {
     KafkaConnection connection = new KafkaConnection(environment);
     if (connection.wrong.isEmpty()) return connection.client;
     throw new IllegalArgumentException("settings of Kafka are wrong:\n  " + String.join("\n  ", connection.wrong));
   }
 
   /** What is said, and what to look at, when the error or one of its causes is that one side refuses the other; null when it is another one. */
-  static String refusal(Throwable error) {
+  public static String refusal(Throwable error) {
     Throwable refused = error;
     while (refused != null && !(refused instanceof AuthenticationException)) refused = refused.getCause();
     if (refused == null) return null;
