@@ -1,9 +1,8 @@
-import { isUtf8 } from 'node:buffer'
 import { createHash } from 'node:crypto'
 import { type DeadLetterValue, decodeSource, type PipelineHost, REPAIR_HEADERS, TOPICS } from '@km0/contracts'
 import { digestKey, type LogTally, type OffsetRange, reasonOf } from '@km0/ledger'
 import type { TalliedRecord } from '@km0/ledger/log-tally'
-import type { Log, LogRecord } from '@km0/transport'
+import { isValueUtf8, type Log, type LogRecord, valueBytes, valueText } from '@km0/transport'
 import { NeedsWholeLog, WarmStart } from './warm-start.ts'
 
 const MINUTE_MS = 60_000
@@ -79,14 +78,16 @@ export async function readPositions(
   return basis
 }
 
-function talliedOf({ partition, offset, timestampMs, value, headers }: LogRecord, digestsFromMs: number): TalliedRecord {
+function talliedOf(record: LogRecord, digestsFromMs: number): TalliedRecord {
+  const { partition, offset, timestampMs, value, headers } = record
+  const text = valueText(record)
   return {
     partition,
     offset,
     timestampMs,
-    text: value === null ? null : value.toString('utf8'),
-    byteLength: value === null ? 0 : value.length,
-    validUtf8: value === null || isUtf8(value),
+    text,
+    byteLength: valueBytes(record),
+    validUtf8: isValueUtf8(record, text),
     repaired: headers[REPAIR_HEADERS.by] !== undefined,
     digest: value === null || timestampMs < digestsFromMs ? null : digestOf(value),
   }

@@ -1,7 +1,7 @@
-import { isUtf8 } from 'node:buffer'
 import type { DistanceValue, Emission, PanelValue, PipelineHost, PositionsSettings, SessionValue } from '@km0/contracts'
 import { createPositionsHost } from '@km0/pipelines'
 import type { PartitionAdvance } from '@km0/serving'
+import { isValueUtf8, type LogRecord, valueText } from '@km0/transport'
 
 /** A record of the log, from the lake or from Kafka. */
 export interface SourceRecord {
@@ -12,8 +12,9 @@ export interface SourceRecord {
 }
 
 /** A record as Kafka has it. */
-export function ofLog({ offset, timestampMs, value }: { offset: number; timestampMs: number; value: Buffer | null }): SourceRecord {
-  return { offset, timestampMs, text: value?.toString('utf8') ?? null, isUtf8: value === null || isUtf8(value) }
+export function ofLog(record: Pick<LogRecord, 'offset' | 'timestampMs' | 'value'>): SourceRecord {
+  const text = valueText(record)
+  return { offset: record.offset, timestampMs: record.timestampMs, text, isUtf8: isValueUtf8(record, text) }
 }
 
 /** What stands between two records is missing, or the same record comes twice: the seam is broken. */

@@ -1,5 +1,5 @@
-import { isUtf8 } from 'node:buffer'
 import { type Emission, type PipelineHost, RECORD_FLAGS, type SourcePosition } from '@km0/contracts'
+import { isValueUtf8, valueBytes, valueText } from '@km0/transport'
 
 /** A record of the log, as its reader gives it. */
 export interface ReplayRecord {
@@ -41,15 +41,15 @@ export class ExpectedResults {
       const first = record.offset > 0 && !this.#comparableFromMs.has(partition)
       if (first) this.#comparableFromMs.set(partition, record.timestampMs + WARM_UP_MS)
       else if (record.offset === 0) this.#comparableFromMs.set(partition, Number.NEGATIVE_INFINITY)
-      const { value } = record
+      const text = valueText(record)
       const flags = this.#host.onRecord(
         partition,
         record.offset,
         record.timestampMs,
         record.key,
-        value === null ? null : value.toString('utf8'),
-        value === null ? 0 : value.length,
-        value === null || isUtf8(value),
+        text,
+        valueBytes(record),
+        isValueUtf8(record, text),
       )
       this.records += 1
       if ((flags & RECORD_FLAGS.emitted) !== 0) for (const emission of this.#host.drain()) this.#keep(emission)

@@ -135,19 +135,15 @@ class MessagesOfRequest extends Array<Message> {
       return (Array.prototype.reduce as (...args: unknown[]) => unknown).call(this, step, ...initial) as never
     const byPartition: Record<string, Message[]> = {}
     const sort = step as unknown as (empty: object, message: Message) => Record<string, Message[]>
+    const put = (partition: string | number, messages: Message[]) => {
+      const all = byPartition[partition]
+      if (all === undefined) byPartition[partition] = messages
+      else all.push(...messages)
+    }
     for (const message of this) {
       // As every partitioner of ours does it.
-      if (message.partition !== undefined) {
-        const all = byPartition[message.partition]
-        if (all === undefined) byPartition[message.partition] = [message]
-        else all.push(message)
-        continue
-      }
-      for (const [partition, messages] of Object.entries(sort({}, message))) {
-        const all = byPartition[partition]
-        if (all === undefined) byPartition[partition] = messages
-        else all.push(...messages)
-      }
+      if (message.partition !== undefined) put(message.partition, [message])
+      else for (const [partition, messages] of Object.entries(sort({}, message))) put(partition, messages)
     }
     return byPartition as never
   }

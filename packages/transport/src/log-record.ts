@@ -48,13 +48,9 @@ class KafkaRecord implements LogRecord {
     return this.#message.value
   }
 
-  /** What `valueText` gives of it. */
-  get text(): string | null {
-    return this.#message instanceof FetchedRecord ? this.#message.text : textOf(this.#message.value)
-  }
-
-  get valueBytes(): number {
-    return this.#message instanceof FetchedRecord ? this.#message.valueBytes : (this.#message.value?.length ?? 0)
+  /** As our own decoder made it; null when it is the library's. */
+  get fetched(): FetchedRecord | null {
+    return this.#message instanceof FetchedRecord ? this.#message : null
   }
 
   get key(): string | null {
@@ -66,7 +62,10 @@ class KafkaRecord implements LogRecord {
   }
 }
 
-const textOf = (value: Buffer | null) => value?.toString('utf8') ?? null
+/** A record's value alone, which any record has. */
+type Valued = Pick<LogRecord, 'value'>
+
+const fetchedOf = (record: Valued): FetchedRecord | null => (record instanceof KafkaRecord ? record.fetched : null)
 
 /** What stands for bytes that are no UTF-8; it may also be in a text that is. */
 const REPLACEMENT = '\uFFFD'
@@ -75,17 +74,18 @@ const REPLACEMENT = '\uFFFD'
  * The value of a record as a host takes it (host.ts of contracts): its text, null for none; its length in bytes; whether it is UTF-8. A record
  * as it was fetched makes no buffer for it.
  */
-export function valueText(record: LogRecord): string | null {
-  return record instanceof KafkaRecord ? record.text : textOf(record.value)
+export function valueText(record: Valued): string | null {
+  const fetched = fetchedOf(record)
+  return fetched === null ? (record.value?.toString('utf8') ?? null) : fetched.text
 }
 
 /** Length of a record's value in bytes; 0 without one. */
-export function valueBytes(record: LogRecord): number {
-  return record instanceof KafkaRecord ? record.valueBytes : (record.value?.length ?? 0)
+export function valueBytes(record: Valued): number {
+  return fetchedOf(record)?.valueBytes ?? record.value?.length ?? 0
 }
 
 /** Whether a record's value is UTF-8, `text` being its `valueText`; true without one. */
-export function isValueUtf8(record: LogRecord, text: string | null): boolean {
+export function isValueUtf8(record: Valued, text: string | null): boolean {
   if (text === null || !text.includes(REPLACEMENT)) return true
   return record.value === null || isUtf8(record.value)
 }

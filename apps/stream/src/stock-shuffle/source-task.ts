@@ -1,7 +1,6 @@
-import { isUtf8 } from 'node:buffer'
 import { type ClockSettings, TOPICS } from '@km0/contracts'
 import { type ShuffleOutput, ShuffleTask } from '@km0/pipelines'
-import type { Log, LogRecord, OutRecord, TransactionalProducer } from '@km0/transport'
+import { isValueUtf8, type Log, type LogRecord, type OutRecord, type TransactionalProducer, valueBytes, valueText } from '@km0/transport'
 import { settledPlace } from '../settled-place.ts'
 import { decodePlace, encodePlace } from './place.ts'
 import { recordsOf } from './shuffled-records.ts'
@@ -205,9 +204,9 @@ export class SourceTask {
   }
 }
 
-function applyOne(task: ShuffleTask, { offset, timestampMs, value }: LogRecord, out: ShuffleOutput[]): number {
-  const text = value === null ? null : value.toString('utf8')
-  return task.onRecord(offset, timestampMs, text, value === null ? 0 : value.length, value === null || isUtf8(value), out)
+function applyOne(task: ShuffleTask, record: LogRecord, out: ShuffleOutput[]): number {
+  const text = valueText(record)
+  return task.onRecord(record.offset, record.timestampMs, text, valueBytes(record), isValueUtf8(record, text), out)
 }
 
 async function whereToGoOn({ log, partition, onHole }: SourceTaskOptions, committed: number | null): Promise<number> {

@@ -1,7 +1,6 @@
-import { isUtf8 } from 'node:buffer'
 import { decodeShuffled, encodeSource, TOPICS } from '@km0/contracts'
 import { STOCK_WINDOWS_TOPICS, type StockRules, StockWindowsTask, stockMarkText, type WindowsEmission } from '@km0/pipelines'
-import type { LogRecord, OutRecord } from '@km0/transport'
+import { isValueUtf8, type LogRecord, type OutRecord, valueBytes, valueText } from '@km0/transport'
 
 export interface WindowsSlice {
   /** What is to be written, in order. */
@@ -53,9 +52,8 @@ export class WindowsPartition {
         foreign += 1
         continue
       }
-      const { value } = record
-      const text = value === null ? null : value.toString('utf8')
-      flags.push(this.#task.onRecord(record.offset, headers, text, value === null ? 0 : value.length, value === null || isUtf8(value)))
+      const text = valueText(record)
+      flags.push(this.#task.onRecord(record.offset, headers, text, valueBytes(record), isValueUtf8(record, text)))
       for (const emission of this.#task.drain()) {
         const result = this.#resultOf(emission, headers.arrivalMs)
         if (emission.output === 'viu' && emission.key !== null) live.set(emission.key, result)
