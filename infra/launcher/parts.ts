@@ -172,7 +172,7 @@ type Row = (
 const STREAM = 'apps/stream/dist/main.js'
 
 /** The records of a fetch outlive a young heap of Node's default, 16 MiB, and would each be copied: a fifth of the job's CPU (docs/benchmarks.md). */
-const YOUNG_HEAP = '--max-semi-space-size=32'
+export const YOUNG_HEAP = '--max-semi-space-size=32'
 
 /** What computes results: under the same name whatever hosts it, since the panel asks it how it is. */
 function windowing({ engine, dataDir }: PartsOptions, row: Row): Part[] {

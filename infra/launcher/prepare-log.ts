@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import { TOPICS } from '@km0/contracts'
-import { connectionVariables } from '@km0/runtime'
+import { commonEnvironment, parseEnvironment } from '@km0/runtime'
 import { LogUnavailableError, openLog, type TopicOverride } from '@km0/transport'
 
 const TRY_FOR_MS = 60_000
@@ -36,13 +36,10 @@ export async function prepareLog(
   await untilAvailable(async () => (await log.openProducer()).close())
 }
 
-/** The brokers with what the settings of Kafka say of TLS and credentials. Throws an Error that names what is wrong. */
+/** The brokers with what the settings of Kafka say of TLS and credentials. Throws EnvironmentError, which names what is wrong. */
 export function safeBrokers(brokers: string, environment: Readonly<Record<string, string | undefined>>): string[] {
   const ofKafka = Object.fromEntries(
     Object.entries(environment).filter(([name]) => name.startsWith('KAFKA_') && name !== 'KAFKA_BROKERS_FILE'),
   )
-  const wrong: string[] = []
-  const { KAFKA_BROKERS = brokers } = connectionVariables({ ...ofKafka, KAFKA_BROKERS: brokers }, wrong)
-  if (wrong.length > 0) throw new Error(`settings from the environment are wrong:\n  ${wrong.join('\n  ')}`)
-  return KAFKA_BROKERS.split(',')
+  return parseEnvironment(commonEnvironment.pick({ KAFKA_BROKERS: true }), { ...ofKafka, KAFKA_BROKERS: brokers }).KAFKA_BROKERS
 }

@@ -3,12 +3,11 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { YOUNG_HEAP } from '@km0/infra/launcher/parts'
 import { cpuTicksOf, peakRssMbOf, TICKS_PER_SECOND } from './proc.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const LOOK_EVERY_MS = 20
-/** As every start of the platform has it (infra/launcher/parts.ts). */
-const YOUNG_HEAP = '--max-semi-space-size=32'
 
 export interface Run {
   readonly seconds: number

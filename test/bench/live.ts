@@ -27,14 +27,14 @@ const { values } = parseArgs({
   },
 })
 
-/** Before the name of another engine that hosts our bundle: minutes each turn, so they take fewer. */
-const HOSTED = 'ours-in-'
+/** Turns of another engine that hosts our bundle: minutes each, so they are fewer. */
+const HOST_RUNS = Number(values['host-runs'])
 /** A peer's first run in a process is that of a cold engine. */
 const PEER_RUNS = 2
 
 const file = logFile(values.day)
 const peers = values.peers ? livePeers() : []
-const hosts = values.peers && Number(values['host-runs']) > 0 ? await liveHosts() : []
+const hosts = values.peers && HOST_RUNS > 0 ? await liveHosts() : []
 if (values.peers && peers.length === 0 && hosts.length === 0)
   giveUp('the peers are not there: `pnpm bench:setup` fetches them, `pnpm engine build` makes the hosts of our own core')
 
@@ -50,11 +50,14 @@ function logFile(day: string | undefined): string {
 
 class Subject {
   readonly name: string
+  /** How many turns it takes at most. */
+  readonly runs: number
   readonly #turn: () => Promise<Omit<SubjectLine, 'bench' | 'subject' | 'seconds' | 'cpu_seconds'> & { seconds: number; cpu: number }>
   readonly #turns: Awaited<ReturnType<Subject['turn']>>[] = []
 
-  constructor(name: string, turn: () => ReturnType<Subject['turn']>) {
+  constructor(name: string, turn: () => ReturnType<Subject['turn']>, runs = Number(values.runs)) {
     this.name = name
+    this.runs = runs
     this.#turn = turn
   }
 
@@ -94,8 +97,7 @@ async function main(): Promise<number> {
       ...hosts.map((host) => hosted(live, services.kafka.brokers, host)),
       ...peers.map((peer) => theirs(live, services.kafka.brokers, peer)),
     ]
-    for (let run = 0; run < Number(values.runs); run += 1)
-      for (const subject of subjects) if (!subject.name.startsWith(HOSTED) || run < Number(values['host-runs'])) await subject.turn()
+    for (let run = 0; run < Number(values.runs); run += 1) for (const subject of subjects) if (run < subject.runs) await subject.turn()
     return report(
       subjects.map((subject) => subject.line()),
       values.json,
@@ -120,14 +122,18 @@ function oursWith(live: LiveLog, environment: Readonly<Record<string, string>>, 
 
 /** The same bundle in another engine: each key and byte is to be ours. */
 function hosted({ log, records, expected }: LiveLog, brokers: string, host: (typeof hosts)[number]): Subject {
-  return new Subject(`${HOSTED}${host}`, async () => {
-    await forgetResults(log, [FLINK_GROUP])
-    const run = await runLiveHost(host, brokers, log)
-    const results = await digestOf(log, TOPICS.panel.name)
-    const digest = results.digest()
-    const exact = digest === expected.digest && results.hash() === expected.hash
-    return { seconds: run.seconds, cpu: run.cpuSeconds, peak_rss_mb: run.peakRssMb, records, digest, exact }
-  })
+  return new Subject(
+    `ours-in-${host}`,
+    async () => {
+      await forgetResults(log, [FLINK_GROUP])
+      const run = await runLiveHost(host, brokers, log)
+      const results = await digestOf(log, TOPICS.panel.name)
+      const digest = results.digest()
+      const exact = digest === expected.digest && results.hash() === expected.hash
+      return { seconds: run.seconds, cpu: run.cpuSeconds, peak_rss_mb: run.peakRssMb, records, digest, exact }
+    },
+    HOST_RUNS,
+  )
 }
 
 let turns = 0
